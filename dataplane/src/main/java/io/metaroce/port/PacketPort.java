@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port;
+
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.NetAddress;
+
+/**
+ * A way to send and receive UDP datagrams in bursts on one or more planes (spec: section "Encapsulation").
+ *
+ * <p>One thread owns a port. No method blocks. Nothing is allocated after construction.
+ */
+public interface PacketPort extends AutoCloseable {
+    /** Number of planes, 1 to 8. */
+    int planes();
+
+    /** Address and UDP port on which peers reach this plane. */
+    NetAddress localAddress(int plane);
+
+    /** UDP source ports that may be named in {@link TxBurst#sourcePort} for this plane; at least one, all distinct. */
+    int[] sourcePorts(int plane);
+
+    /** Largest UDP payload in bytes that leaves this plane unfragmented. */
+    int maxDatagram(int plane);
+
+    /** Datagrams in a row on one path and of one size that the port sends markedly cheaper together, 1 where it makes no difference. */
+    int preferredRun();
+
+    /** Datagrams of {@code datagramBytes} that may wait unread on one plane without loss. */
+    int receiveBuffer(int datagramBytes);
+
+    /** Fills {@code burst} anew (count from 0). The frames of the previous call become invalid. */
+    void receive(RxBurst burst);
+
+    /** Gives every free slot of {@code burst} a header buffer. */
+    void prepare(TxBurst burst);
+
+    /**
+     * Sends from the front of the burst. What the device or kernel cannot take now stays, moved to the front, with
+     * {@code burst.count} its number: call again later. Datagrams that can never be sent are dropped and counted.
+     */
+    void send(TxBurst burst);
+
+    /** Counters of this port, live, one writer. */
+    PortCounters counters();
+
+    /** Frees sockets or queues. Outstanding frames become invalid. Never throws. */
+    @Override
+    void close();
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/**
+ * Datagrams to send, as parallel arrays: what {@link Endpoint#transmit} fills and a port sends.
+ *
+ * <p>The port first sets {@link #header} of every slot from {@link #count} on to a buffer of at least {@link #HEADER_ROOM}
+ * bytes. The endpoint writes the transport header there and names the payload by address: it lies in registered memory that
+ * is stable until the work request completes, so nothing is copied on the way to the port. A datagram is the header followed
+ * by the payload. Datagrams that a port could not send stay at the front of the burst. One thread.
+ */
+public final class TxBurst {
+    /** Bytes of header room in every slot: enough for the longest datagram without payload that the endpoint builds. */
+    public static final int HEADER_ROOM = 1024;
+
+    public final int capacity;
+    /** Datagrams present: indices 0 to {@code count - 1}. */
+    public int count;
+    public final long[] header;
+    public final int[] headerLength;
+    /** Address of the payload; meaningless where {@link #payloadLength} is 0. */
+    public final long[] payload;
+    public final int[] payloadLength;
+    public final byte[] plane;
+    /** Local UDP source port: one of {@code PacketPort.sourcePorts(plane)}. */
+    public final int[] sourcePort;
+    public final long[] destinationHigh;
+    public final long[] destinationLow;
+    public final int[] destinationPort;
+
+    public TxBurst(int capacity) {
+        this.capacity = capacity;
+        header = new long[capacity];
+        headerLength = new int[capacity];
+        payload = new long[capacity];
+        payloadLength = new int[capacity];
+        plane = new byte[capacity];
+        sourcePort = new int[capacity];
+        destinationHigh = new long[capacity];
+        destinationLow = new long[capacity];
+        destinationPort = new int[capacity];
+    }
+
+    public boolean isFull() {
+        return count == capacity;
+    }
+
+    /** Exchanges two slots whole, header buffers included: how a port or a filter reorders or drops without copying. */
+    public void swap(int i, int j) {
+        if (i == j) {
+            return;
+        }
+        long h = header[i]; header[i] = header[j]; header[j] = h;
+        int n = headerLength[i]; headerLength[i] = headerLength[j]; headerLength[j] = n;
+        long p = payload[i]; payload[i] = payload[j]; payload[j] = p;
+        n = payloadLength[i]; payloadLength[i] = payloadLength[j]; payloadLength[j] = n;
+        byte b = plane[i]; plane[i] = plane[j]; plane[j] = b;
+        n = sourcePort[i]; sourcePort[i] = sourcePort[j]; sourcePort[j] = n;
+        h = destinationHigh[i]; destinationHigh[i] = destinationHigh[j]; destinationHigh[j] = h;
+        h = destinationLow[i]; destinationLow[i] = destinationLow[j]; destinationLow[j] = h;
+        n = destinationPort[i]; destinationPort[i] = destinationPort[j]; destinationPort[j] = n;
+    }
+}
