@@ -79,7 +79,8 @@ public final class PortFixture implements AutoCloseable {
         }
     }
 
-    private Datagram read(int i) {
+    /** Entry {@code i} of the receive burst, checked. */
+    public Datagram read(int i) {
         int number = ALL.get(ValueLayout.JAVA_INT_UNALIGNED, rx.address[i]);
         for (int b = Integer.BYTES; b < rx.length[i]; b++) {
             byte expected = b < HEADER_BYTES ? (byte) number : pattern(b - HEADER_BYTES);
@@ -90,7 +91,7 @@ public final class PortFixture implements AutoCloseable {
         return new Datagram(number, rx.length[i], rx.plane[i], rx.ecn[i], new NetAddress(rx.sourceHigh[i], rx.sourceLow[i], rx.sourcePort[i]));
     }
 
-    private static byte pattern(int i) {
+    public static byte pattern(int i) {
         return (byte) (i * 31 >> 3);
     }
 
