@@ -63,7 +63,7 @@ public final class Main implements Runnable {
     }
 
     /** Name and version, from the jar's manifest. */
-    static final class Version implements IVersionProvider {
+    public static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
             return new String[] {"metaroce " + version()};

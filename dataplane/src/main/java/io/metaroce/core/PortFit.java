@@ -21,7 +21,6 @@ public final class PortFit {
      */
     public static EndpointConfig fit(PacketPort port, EndpointConfig config) {
         int planes = port.planes();
-        config.planes = planes;
         config.localAddresses = new NetAddress[planes];
         config.sourcePorts = new int[planes][];
         int largestDatagram = Integer.MAX_VALUE;

@@ -35,14 +35,17 @@ final class Initiator {
     private final long[] postedAtNs;
     private boolean posting;
     private boolean starved;
-    private long remaining = Long.MAX_VALUE;
     private long inFlight;
     private long totalPosted;
     private long totalOwed;
 
-    final Histogram latency = new Histogram(1, LONGEST_NS, 3);
-    long messages;
-    /** When the last message completed, and the longest pause between two completions since {@link #startMeasuring}. */
+    /* The measured interval. */
+    private final Histogram latency = new Histogram(1, LONGEST_NS, 3);
+    private boolean measuring;
+    private long messages;
+    private long messageLimit;
+    private long startNs;
+    private long endNs;
     private long lastCompletionNs;
     private long longestPauseNs;
 
@@ -67,7 +70,6 @@ final class Initiator {
     /** Begins to post; in ping-pong mode only what is {@link #owe owed}. */
     void start(long nowNs) {
         posting = true;
-        lastCompletionNs = nowNs;
         fill(nowNs);
     }
 
@@ -80,18 +82,9 @@ final class Initiator {
         }
     }
 
-    /** At most this many more messages are posted. */
-    void limit(long messagesToPost) {
-        remaining = messagesToPost;
-    }
-
     /** No new messages; those in flight go on. */
     void stop() {
         posting = false;
-    }
-
-    boolean isPosting() {
-        return posting && remaining > 0;
     }
 
     /** True when nothing is in flight or waits to be checked. */
@@ -103,15 +96,48 @@ final class Initiator {
         return totalPosted;
     }
 
-    void startMeasuring(long nowNs) {
+    /** The measured interval begins; it ends by {@link #endMeasuring} or with the {@code limit}-th completion. */
+    void startMeasuring(long nowNs, long limit) {
         messages = 0;
+        messageLimit = limit;
         latency.reset();
+        startNs = nowNs;
+        endNs = nowNs;
         lastCompletionNs = nowNs;
         longestPauseNs = 0;
+        measuring = true;
     }
 
-    long longestPauseNs(long nowNs) {
-        return Math.max(longestPauseNs, nowNs - lastCompletionNs);
+    void endMeasuring(long nowNs) {
+        if (measuring) {
+            measuring = false;
+            endNs = nowNs;
+            longestPauseNs = Math.max(longestPauseNs, nowNs - lastCompletionNs);
+        }
+    }
+
+    boolean isMeasuring() {
+        return measuring;
+    }
+
+    /** Messages completed in the measured interval so far. */
+    long messages() {
+        return messages;
+    }
+
+    /** Length of the measured interval in nanoseconds, once it has ended. */
+    long measuredNs() {
+        return endNs - startNs;
+    }
+
+    /** Longest time between two completions in the measured interval, nanoseconds. */
+    long longestPauseNs() {
+        return longestPauseNs;
+    }
+
+    /** Latencies of the measured interval, nanoseconds. */
+    Histogram latency() {
+        return latency;
     }
 
     /** Checks Reads and retries posts that found the queue full. Returns true if it did something. */
@@ -143,10 +169,16 @@ final class Initiator {
 
     /** Counts a message as completed now: its completion, or in ping-pong mode the arrival of the answer. */
     void count(long nowNs, long latencyNs) {
+        if (!measuring) {
+            return;
+        }
         messages++;
         latency.recordValue(Math.min(Math.max(latencyNs, 1), LONGEST_NS));
         longestPauseNs = Math.max(longestPauseNs, nowNs - lastCompletionNs);
         lastCompletionNs = nowNs;
+        if (messages == messageLimit) {
+            endMeasuring(nowNs);
+        }
     }
 
     /** When the last message of the stream was posted. */
@@ -173,7 +205,7 @@ final class Initiator {
     /** Posts the next message of the stream. Returns false if it may not or the queue is full. */
     private boolean post(long nowNs, int stream) {
         boolean wanted = posted[stream] - done[stream] < window && (!plan.pingPong() || owed[stream] > 0);
-        if (!wanted || remaining == 0) {
+        if (!wanted) {
             return false;
         }
         long message = posted[stream];
@@ -211,7 +243,6 @@ final class Initiator {
         posted[stream]++;
         totalPosted++;
         inFlight++;
-        remaining--;
         return true;
     }
 
