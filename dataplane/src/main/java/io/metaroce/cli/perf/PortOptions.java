@@ -85,6 +85,7 @@ public final class PortOptions {
         require(udpPort == null || (udpPort >= 0 && udpPort <= 65_535), "--udp-port " + udpPort + " is outside 0..65535");
         require(kind == Kind.DPDK || eal == null, "--eal needs --port dpdk");
         require(cpu == null || cpu >= 0, "--cpu " + cpu + " is negative");
+        Ports.impairment(this);
     }
 
     static void require(boolean condition, String otherwise) {

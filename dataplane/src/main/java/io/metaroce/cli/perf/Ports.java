@@ -53,17 +53,17 @@ final class Ports {
         }
     }
 
-    /** What --loss and --impair ask for together. */
+    /**
+     * What --loss and --impair ask for together.
+     *
+     * @throws IllegalArgumentException naming the part that is wrong
+     */
     static ImpairmentConfig impairment(PortOptions options) {
         String text = options.impair == null ? "" : options.impair;
         if (options.loss > 0) {
             text = (text.isBlank() ? "" : text + ",") + "loss=" + options.loss;
         }
-        try {
-            return text.isBlank() ? ImpairmentConfig.NONE : ImpairmentConfig.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new CliException(ExitCode.USAGE, e.getMessage());
-        }
+        return text.isBlank() ? ImpairmentConfig.NONE : ImpairmentConfig.parse(text);
     }
 
     /** What both sides' endpoints have in common. */
