@@ -26,6 +26,8 @@ public final class ProbeHeader {
     public static final int TIMESTAMP = 20;
     /** Sender's demand on this plane, see {@link Rate16}. */
     public static final int DEMAND = 24;
+    /** The sender's UDP receive port on this plane; 0: the default port. */
+    public static final int RECEIVE_PORT = 26;
     /** Lowest PSN of the path that the sender still waits for. */
     public static final int FLOOR = 28;
     public static final int LENGTH = 32;
@@ -35,7 +37,7 @@ public final class ProbeHeader {
 
     static {
         Layout.check("ProbeHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, 6, 1, FLOOR_DISTANCE, 1, DESTINATION_CID, 4,
-                PATH, 2, EPOCH, 1, 15, 1, NEXT_PSN, 4, TIMESTAMP, 4, DEMAND, 2, 26, 2, FLOOR, 4);
+                PATH, 2, EPOCH, 1, 15, 1, NEXT_PSN, 4, TIMESTAMP, 4, DEMAND, 2, RECEIVE_PORT, 2, FLOOR, 4);
     }
 
     private ProbeHeader() {
@@ -119,6 +121,14 @@ public final class ProbeHeader {
 
     public static void demand(long at, int value) {
         Bytes.putShort(at + DEMAND, value);
+    }
+
+    public static int receivePort(long at) {
+        return Bytes.getU16(at + RECEIVE_PORT);
+    }
+
+    public static void receivePort(long at, int value) {
+        Bytes.putShort(at + RECEIVE_PORT, value);
     }
 
     public static int floor(long at) {
