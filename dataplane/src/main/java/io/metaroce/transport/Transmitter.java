@@ -339,7 +339,7 @@ final class Transmitter {
 
     /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */
     private void pace(long connection, long plane, int length, long nowNs) {
-        float share = windows.shareFraction(connection, plane, nowNs);
+        float share = windows.shareFraction(connection, plane);
         if (share >= Limits.PACE_BELOW) {
             slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
             return;

@@ -19,7 +19,6 @@ final class Ports {
     /** Spare source ports of a plane beyond one a path: where a path goes when its route has died. */
     private static final int SPARE_SOURCE_PORTS = 4;
     /** Delays below this are the scheduler's and the kernel's, not the network's. */
-    private static final long UDP_TIMER_FLOOR_NS = 200_000;
 
     private Ports() {
     }
@@ -72,7 +71,6 @@ final class Ports {
         config.payloadMtu = (int) options.mtu;
         config.pathsPerPlane = options.pathsPerPlane();
         config.lineRateKbps = options.rate / 1000;
-        config.timerFloorNs = options.kind == PortOptions.Kind.UDP ? UDP_TIMER_FLOOR_NS : 0;
         config.seed = options.seed;
         config.secret = new SecureRandom().nextLong();
         config.service = PerfClient.SERVICE;

@@ -27,6 +27,9 @@ public final class UdpPort implements PacketPort {
     /** Receive buffer of sending sockets: nothing should come in there, so as little as the kernel allows. */
     private static final int UNUSED_BUFFER_BYTES = 2048;
 
+    /** Sockets hide who runs when: a wake-up, a soft interrupt or a neighbour on the core costs this much at any time. */
+    private static final long TIMING_NOISE_NS = 200_000;
+
     private final Arena arena = Arena.ofShared();
     private final MemorySegment state = SocketCalls.newCallState(arena);
     private final PortCounters counters = new PortCounters();
@@ -132,6 +135,11 @@ public final class UdpPort implements PacketPort {
             run = Math.min(run, plane.run());
         }
         return run;
+    }
+
+    @Override
+    public long timingNoiseNs() {
+        return TIMING_NOISE_NS;
     }
 
     @Override
