@@ -51,6 +51,8 @@ public final class DataHeader {
     public static final int MESSAGE_LENGTH = 56;
     /** WRITE_IMM, SEND_IMM: the immediate, in every packet of the message. */
     public static final int IMMEDIATE = 60;
+    /** READ_REQUEST: number of this Read on its stream, counted from 0. */
+    public static final int READ_INDEX = 60;
     public static final int LENGTH = 64;
 
     /** Flag: acknowledge this packet at once. */
@@ -260,6 +262,14 @@ public final class DataHeader {
 
     public static void immediate(long at, int value) {
         Bytes.putInt(at + IMMEDIATE, value);
+    }
+
+    public static int readIndex(long at) {
+        return Bytes.getInt(at + READ_INDEX);
+    }
+
+    public static void readIndex(long at, int value) {
+        Bytes.putInt(at + READ_INDEX, value);
     }
 
     /** Plane of a path number. */

@@ -28,6 +28,11 @@ public final class Opcode {
         return opcode >= WRITE_IMM && opcode <= SEND_IMM;
     }
 
+    /** Whether the receive completion carries an immediate. */
+    public static boolean hasImmediate(int opcode) {
+        return opcode == WRITE_IMM || opcode == SEND_IMM;
+    }
+
     public static String name(int opcode) {
         return switch (opcode) {
             case WRITE -> "WRITE";
