@@ -23,7 +23,6 @@ import org.junit.jupiter.params.provider.FieldSource;
 /** Fields stand where the specification says, are read as written, and do not touch one another. */
 class FieldLayoutTest {
     static final List<Class<?>> HEADERS = Fields.HEADERS;
-    /** Fields of the Data header that share bytes, because they belong to different opcodes. */
     private static final Map<String, Integer> SIZE = Map.of("u8", 1, "u16", 2, "u32", 4, "u64", 8);
 
     @ParameterizedTest
