@@ -4,9 +4,11 @@ package io.metaroce.wire;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -22,6 +24,38 @@ class ValidateTest {
 
     static Stream<Vector> wellFormed() {
         return Vector.wellFormed().stream();
+    }
+
+    /** Each datagram, cut at every length, lies at the very end of memory: a read beyond it would be an error. */
+    @Test
+    @Requirement("MR-PKT-031")
+    void nothingBeyondTheLengthIsRead() throws IOException {
+        try (CliffEdge edge = new CliffEdge()) {
+            assertThrows(InternalError.class, () -> touch(edge.place(new byte[4], 4) + 4), "the edge must be one");
+            Tlv.Reader reader = new Tlv.Reader();
+            for (Vector v : all().toList()) {
+                byte[] whole = v.datagram().bytes();
+                for (int length = 0; length <= whole.length; length += length < 1100 ? 1 : 997) {
+                    Validate.check(edge.place(whole, length), length);
+                    walk(reader, edge, whole, length);
+                }
+            }
+        }
+    }
+
+    /** The tail of the datagram as TLVs, well formed or not. */
+    private static void walk(Tlv.Reader reader, CliffEdge edge, byte[] whole, int length) {
+        int tail = Math.min(length, 60);
+        reader.open(edge.place(whole, length) + length - tail, tail);
+        while (reader.next()) {
+            reader.u32();
+            reader.u64();
+            reader.text();
+        }
+    }
+
+    private static void touch(long address) {
+        Bytes.getU8(address);
     }
 
     /** Whatever stands behind the datagram must not matter: so nothing behind it was read into the verdict. */
