@@ -14,6 +14,8 @@ public final class Limits {
     public static final int PSN_WINDOW = 256;
     /** NAKs of a connection that may wait for confirmation; one more aborts it. */
     public static final int MAX_PENDING_NAKS = 24;
+    /** Refusals of streams without room that one acknowledgement can tell; the others are told when their packets come again. */
+    static final int REFUSED_STREAMS = 4;
     /** Path blocks and control blocks in one acknowledgement. */
     public static final int MAX_PATH_BLOCKS = 8;
     /** Reads a stream may have in flight. */
@@ -31,6 +33,8 @@ public final class Limits {
     static final float PROBE_AFTER_RTT = 1.5f;
     static final float PROBE_AGAIN_RTT = 1.25f;
     static final int PROBES_TO_DEATH = 3;
+    /** Probes without an answer, at doubling intervals, that end a path when nothing else moves either. */
+    static final int PROBES_TO_DEATH_ALONE = 8;
     static final float PLANE_DEAD_RTT = 2f;
     static final long PROBING_MAX_NS = 100_000_000;
     static final long CREDIT_ASK_MIN_NS = 200_000;
