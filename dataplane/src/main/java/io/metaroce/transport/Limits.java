@@ -23,7 +23,7 @@ public final class Limits {
 
     /* Handshake and close. */
     static final long INIT_RETRY_NS = 20_000_000;
-    static final long INIT_RETRY_MAX_NS = 500_000_000;
+    static final long INIT_RETRY_MAX_NS = 160_000_000;
     static final long COOKIE_LIFE_NS = 10_000_000_000L;
     static final long HALF_OPEN_NS = 1_500_000_000L;
     static final int CLOSE_TRIES = 8;
