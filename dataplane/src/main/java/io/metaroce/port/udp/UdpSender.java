@@ -101,7 +101,12 @@ final class UdpSender {
         int sockets = 0;
         for (int i = 0; i < burst.count; i++) {
             int plane = burst.plane[i];
-            int socket = plane * stride + planes[plane].indexOf(burst.sourcePort[i]);
+            int index = planes[plane].indexOf(burst.sourcePort[i]);
+            if (index == SendPlane.UNKNOWN) {
+                Arrays.fill(head, NONE);
+                throw new IllegalArgumentException("source port " + burst.sourcePort[i] + " is not one of plane " + plane);
+            }
+            int socket = plane * stride + index;
             if (head[socket] == NONE) {
                 head[socket] = i;
                 active[sockets++] = socket;

@@ -2,6 +2,7 @@
 package io.metaroce.port.udp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.metaroce.bindings.libc.generated.Libc;
 import io.metaroce.port.PortFixture;
@@ -143,6 +144,19 @@ class UdpSendFaultsTest {
         from.send(f.tx);
         assertEquals(range(7, 20), numbersReceived(13));
         assertEquals(20, from.counters().txDatagrams);
+    }
+
+    @Test
+    void anUnknownSourcePortIsRefusedAndLeavesTheBurstAsItWas() {
+        add(0, 0, 100);
+        add(0, 1, 100);
+        int good = f.tx.sourcePort[1];
+        f.tx.sourcePort[1] = 1;
+        assertEquals("source port 1 is not one of plane 0",
+            assertThrows(IllegalArgumentException.class, () -> from.send(f.tx)).getMessage());
+        f.tx.sourcePort[1] = good;
+        from.send(f.tx);
+        assertEquals(List.of(0, 1), numbersReceived(2));
     }
 
     @Test
