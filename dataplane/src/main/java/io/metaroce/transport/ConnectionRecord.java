@@ -79,7 +79,7 @@ final class ConnectionRecord {
     static final int PEER_RATE_KBPS = L.i64();
     /* Handshake and close. */
     static final int NONCE = L.i64();
-    static final int COOKIE = L.bytes(16);
+    static final int COOKIE = L.i64Array(2);
     static final int HANDSHAKE_START_NS = L.i64();
     static final int RETRY_NS = L.i64();
     static final int RETRY_DELAY_NS = L.i64();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
-/** Assigns field offsets in a slab record one after another and checks the record's size at class initialisation. */
+/** Assigns field offsets in a slab record one after another, aligned to their size, and checks the record's size at class initialisation. */
 final class Layout {
     private final String name;
     private final int length;
@@ -25,17 +25,16 @@ final class Layout {
     }
 
     private int field(int bytes) {
-        if (next % bytes != 0) {
-            throw new IllegalStateException(name + ": field at " + next + " is not aligned to " + bytes);
-        }
+        next = (next + bytes - 1) & -bytes;
         int at = next;
         next += bytes;
         return at;
     }
 
-    int bytes(int count) {
-        int at = next;
-        next += count;
+    /** An array of 64-bit words; returns the offset of the first. */
+    int i64Array(int count) {
+        int at = field(Long.BYTES);
+        next += (count - 1) * Long.BYTES;
         return at;
     }
 

@@ -42,7 +42,7 @@ final class PathRecord {
     static final int ATTEMPTS = L.i32();
     static final int RTX_COUNT = L.i32();
     /* Receiver. */
-    static final int RX_BITS = L.bytes(32);
+    static final int RX_BITS = L.i64Array(4);
     static final int RX_BASE = L.i32();
     /** One past the highest PSN known to have been sent. */
     static final int RX_TOP = L.i32();

@@ -5,16 +5,17 @@ import static io.metaroce.transport.ConnectionRecord.LAST_RX_NS;
 import static io.metaroce.transport.ConnectionRecord.STATE;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Checksum;
 import io.metaroce.wire.CloseHeader;
-import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Reason;
 import io.metaroce.wire.RefuseHeader;
 import io.metaroce.wire.ResetHeader;
 import io.metaroce.wire.Type;
@@ -284,10 +285,9 @@ final class Receiver {
         }
     }
 
-    /** Tells the sender of a Data packet or probe that we know no such connection, echoing what only it can verify. */
+    /** Tells the sender of a probe that we know no such connection, echoing what only it can verify. */
     private void reset(RxBurst burst, int i, long at) {
-        int type = Prefix.type(at);
-        if (type != Type.DATA && type != Type.PROBE) {
+        if (Prefix.type(at) != Type.PROBE) {
             return;
         }
         long reply = replies.open();
@@ -298,12 +298,11 @@ final class Receiver {
         Prefix.write(reply, Type.RESET, 0);
         Bytes.copy(at, reply + ResetHeader.ECHO, ResetHeader.ECHO_LENGTH);
         Prefix.checksum(reply, state.checksum.field(reply, ResetHeader.LENGTH, 0));
-        // The sender's receive port is not known here; it listens on its source ports for nothing else but this.
-        replies.commit(ResetHeader.LENGTH, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i], burst.sourcePort[i]);
+        replies.commit(ResetHeader.LENGTH, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i], ProbeHeader.receivePort(at));
         state.counters.resetsSent++;
     }
 
-    /** The peer lost its state, if the echo proves that it saw a packet of ours that is still out. */
+    /** The peer lost its state, if the echo proves that it saw the last probe of one of our paths. */
     private void onReset(long at, long nowNs) {
         int cid = ResetHeader.echoedDestinationCid(at);
         for (int i = 0; i < state.connections.capacity(); i++) {
@@ -314,7 +313,7 @@ final class Receiver {
                 continue;
             }
             if (provesSight(c, at)) {
-                connections.lose(c, Event.FAILED, io.metaroce.wire.Reason.SHUTDOWN, 0);
+                connections.lose(c, Event.FAILED, Reason.PEER_RESTARTED, 0);
                 return;
             }
         }
@@ -330,16 +329,7 @@ final class Receiver {
         if (ResetHeader.echoedEpoch(at) != (slab.getInt(path + PathRecord.EPOCH) & 0xff)) {
             return false;
         }
-        int psn = ResetHeader.echoedPsn(at);
-        int timestamp = ResetHeader.echoedTimestamp(at);
-        if (ResetHeader.echoedVersionType(at) == Prefix.versionTypeOf(Type.PROBE)) {
-            return psn == slab.getInt(path + PathRecord.NEXT_PSN) && timestamp == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS);
-        }
-        for (long p = slab.getLong(path + PathRecord.OUT_HEAD); p != 0; p = slab.getLong(p + PacketRecord.NEXT)) {
-            if (slab.getInt(p + PacketRecord.PSN) == psn) {
-                return timestamp == (int) slab.getLong(p + PacketRecord.SENT_NS);
-            }
-        }
-        return false;
+        return ResetHeader.echoedPsn(at) == slab.getInt(path + PathRecord.NEXT_PSN)
+                && ResetHeader.echoedTimestamp(at) == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS);
     }
 }

@@ -81,6 +81,7 @@ final class Transmitter {
         ProbeHeader.timestamp(at, (int) nowNs);
         Bytes.putInt(at + ProbeHeader.DEMAND, 0);
         ProbeHeader.demand(at, slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.DEMAND));
+        ProbeHeader.receivePort(at, state.config.localAddresses[planeNumber].port());
         ProbeHeader.floor(at, floor);
         out.control(connection, planeNumber, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH,
                 slab.getInt(connection + ConnectionRecord.REMOTE_TAG));

@@ -16,6 +16,8 @@ public final class Reason {
     public static final int TOO_MANY_STREAM_ERRORS = 7;
     public static final int SHUTDOWN = 8;
     public static final int REFUSED_BY_APPLICATION = 9;
+    /** The peer answered with RESET: it knows the connection no more. Never on the wire. */
+    public static final int PEER_RESTARTED = 10;
 
     private Reason() {
     }
@@ -32,6 +34,7 @@ public final class Reason {
             case TOO_MANY_STREAM_ERRORS -> "TOO_MANY_STREAM_ERRORS";
             case SHUTDOWN -> "SHUTDOWN";
             case REFUSED_BY_APPLICATION -> "REFUSED_BY_APPLICATION";
+            case PEER_RESTARTED -> "PEER_RESTARTED";
             default -> "reason " + reason;
         };
     }
