@@ -155,8 +155,9 @@ uint64_t mrpmd_layout_value(uint32_t index);
  * log_fd: where log lines go, or -1 to drop them (the last ones are kept for error texts). log_level: 1 emergency .. 8 debug.
  */
 int mrpmd_eal_init(int32_t argc, char **argv, int32_t log_fd, uint32_t log_level, char *error, uint32_t error_size);
-/* Makes the calling thread known to DPDK, so that pools give it a cache. Returns its lcore id. */
+/* Makes the calling thread known to DPDK, so that pools give it a cache. Returns 1, or 0 if it was known already. */
 int mrpmd_thread_attach(void);
+/* Undoes an mrpmd_thread_attach that returned 1, on the same thread. */
 void mrpmd_thread_detach(void);
 
 /* ---- pools ---- */
@@ -177,7 +178,7 @@ uint32_t mrpmd_data_offset(void);
 /* Adds a device by DPDK device arguments ("net_memif0,role=client,..."). Returns its port. */
 int mrpmd_device_add(const char *arguments, char *error, uint32_t error_size);
 /* Port of a device's name, PCI address or decimal port number. */
-int mrpmd_port_find(const char *name);
+int mrpmd_port_find(const char *name, char *error, uint32_t error_size);
 int mrpmd_port_count(void);
 int mrpmd_port_info(int32_t port, struct mrpmd_info *info);
 /* Configures the port and its queues. Call mrpmd_start next. */

@@ -23,8 +23,10 @@ int mrpmd_eal_init(int32_t argc, char **argv, int32_t fd, uint32_t level, char *
   /* rte_eal_init pins the calling thread to its main lcore; threads that the caller makes later would inherit that. */
   cpu_set_t affinity;
   int saved = pthread_getaffinity_np(pthread_self(), sizeof(affinity), &affinity);
+  mrpmd_streams_take();
   rc = rte_eal_init(argc, argv);
   int code = rte_errno;
+  mrpmd_streams_give_back();
   if (saved == 0) pthread_setaffinity_np(pthread_self(), sizeof(affinity), &affinity);
   if (rc < 0) return mrpmd_fail(error, error_size, code != 0 ? code : EINVAL, "starting DPDK's environment");
   mrpmd_guard_install();
@@ -32,14 +34,11 @@ int mrpmd_eal_init(int32_t argc, char **argv, int32_t fd, uint32_t level, char *
 }
 
 int mrpmd_thread_attach(void) {
-  if (rte_lcore_id() == LCORE_ID_ANY && rte_thread_register() < 0) return -rte_errno;
-  return (int)rte_lcore_id();
+  if (rte_lcore_id() != LCORE_ID_ANY) return 0;
+  return rte_thread_register() < 0 ? -rte_errno : 1;
 }
 
-void mrpmd_thread_detach(void) {
-  /* The thread that started the environment stays what it is: this has no effect on it. */
-  rte_thread_unregister();
-}
+void mrpmd_thread_detach(void) { rte_thread_unregister(); }
 
 uint64_t mrpmd_pool_create(const char *name, uint32_t count, uint32_t data_room, uint32_t cache, int32_t socket, char *error,
                            uint32_t error_size) {

@@ -14,6 +14,9 @@ int mrpmd_fail(char *error, uint32_t error_size, int code, const char *format, .
 /* Log lines from here on belong to the next mrpmd_fail. */
 void mrpmd_log_mark(void);
 int mrpmd_log_open(int32_t fd, uint32_t level);
+/* Between these two, C's stderr goes to the log and stdout nowhere: DPDK answers a bad option with pages of usage there. */
+void mrpmd_streams_take(void);
+void mrpmd_streams_give_back(void);
 
 /*
  * Where a queue's owner is, for the guard: odd while inside a burst. Written by the owner with plain stores; read by the guard

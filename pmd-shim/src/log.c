@@ -32,6 +32,31 @@ static ssize_t log_write(void *cookie, const char *text, size_t size) {
   return (ssize_t)size;
 }
 
+static ssize_t discard(void *cookie, const char *text, size_t size) {
+  (void)cookie;
+  (void)text;
+  return (ssize_t)size;
+}
+
+static FILE *caller_stdout, *caller_stderr;
+
+void mrpmd_streams_take(void) {
+  cookie_io_functions_t log = {.write = log_write}, nowhere = {.write = discard};
+  FILE *errors = fopencookie(NULL, "w", log), *out = fopencookie(NULL, "w", nowhere);
+  caller_stdout = stdout;
+  caller_stderr = stderr;
+  if (errors != NULL) stderr = errors;
+  if (out != NULL) stdout = out;
+}
+
+void mrpmd_streams_give_back(void) {
+  FILE *errors = stderr, *out = stdout;
+  stderr = caller_stderr;
+  stdout = caller_stdout;
+  if (errors != stderr) fclose(errors);
+  if (out != stdout) fclose(out);
+}
+
 int mrpmd_log_open(int32_t fd, uint32_t level) {
   cookie_io_functions_t functions = {.write = log_write};
   FILE *stream = fopencookie(NULL, "w", functions);

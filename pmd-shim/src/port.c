@@ -51,22 +51,29 @@ static uint32_t offloads_of(uint64_t tx, uint64_t rx) {
          (rx & RTE_ETH_RX_OFFLOAD_UDP_CKSUM ? MRPMD_OFFLOAD_RX_UDP : 0);
 }
 
+/* As mrpmd_port_find, without a text. */
+static int find(const char *name) {
+  uint16_t port;
+  char *end;
+  unsigned long number = strtoul(name, &end, 10);
+  if (end != name && *end == 0 && number < RTE_MAX_ETHPORTS) return rte_eth_dev_is_valid_port((uint16_t)number) ? (int)number : -ENODEV;
+  return rte_eth_dev_get_port_by_name(name, &port) == 0 ? port : -ENODEV;
+}
+
 int mrpmd_device_add(const char *arguments, char *error, uint32_t error_size) {
   mrpmd_log_mark();
   int rc = rte_dev_probe(arguments);
   if (rc < 0) return mrpmd_fail(error, error_size, rc, "adding device %s", arguments);
   char name[MRPMD_NAME_SIZE];
   snprintf(name, sizeof(name), "%.*s", (int)strcspn(arguments, ","), arguments);
-  int port = mrpmd_port_find(name);
+  int port = find(name);
   return port < 0 ? mrpmd_fail(error, error_size, ENODEV, "device %s has no port", arguments) : port;
 }
 
-int mrpmd_port_find(const char *name) {
-  uint16_t port;
-  char *end;
-  unsigned long number = strtoul(name, &end, 10);
-  if (end != name && *end == 0 && number < RTE_MAX_ETHPORTS) return rte_eth_dev_is_valid_port((uint16_t)number) ? (int)number : -ENODEV;
-  return rte_eth_dev_get_port_by_name(name, &port) == 0 ? port : -ENODEV;
+int mrpmd_port_find(const char *name, char *error, uint32_t error_size) {
+  int port = find(name);
+  /* A device that failed in mrpmd_eal_init did not fail that call: its log line says why. */
+  return port < 0 ? mrpmd_fail(error, error_size, ENODEV, "finding device %s among %d", name, mrpmd_port_count()) : port;
 }
 
 int mrpmd_port_count(void) { return rte_eth_dev_count_avail(); }

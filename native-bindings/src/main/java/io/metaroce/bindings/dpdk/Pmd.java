@@ -58,12 +58,17 @@ public final class Pmd {
         }
     }
 
-    /** Gives the calling thread a DPDK identity and so a cache in every pool. Returns the lcore id, or a negative errno: slower, not wrong. */
-    public static int attachThread() {
-        return PmdShim.mrpmd_thread_attach();
+    /**
+     * Gives the calling thread a DPDK identity and so a cache in every pool. Without one (all identities in use) calls are slower,
+     * not wrong.
+     *
+     * @return true if the thread got one now, and should give it back by {@link #detachThread()}
+     */
+    public static boolean attachThread() {
+        return PmdShim.mrpmd_thread_attach() == 1;
     }
 
-    /** Undoes {@link #attachThread()}; call it on the same thread. */
+    /** Undoes an {@link #attachThread()} that returned true; call it on the same thread. */
     public static void detachThread() {
         PmdShim.mrpmd_thread_detach();
     }
@@ -99,10 +104,22 @@ public final class Pmd {
         }
     }
 
-    /** Port of a device's name, PCI address or decimal port number; -1 if there is none. */
+    /**
+     * Port of a device's name, PCI address or decimal port number.
+     *
+     * @throws PmdException if there is none; the message has what DPDK logged when it tried to make it
+     */
     public static int findPort(String name) {
         try (Arena arena = Arena.ofConfined()) {
-            return Math.max(PmdShim.mrpmd_port_find(arena.allocateFrom(name)), -1);
+            MemorySegment error = arena.allocate(PmdShim.MRPMD_ERROR_SIZE());
+            return check(PmdShim.mrpmd_port_find(arena.allocateFrom(name), error, (int) error.byteSize()), error);
+        }
+    }
+
+    /** Whether there is a port of this name, PCI address or number. */
+    public static boolean hasPort(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            return PmdShim.mrpmd_port_find(arena.allocateFrom(name), MemorySegment.NULL, 0) >= 0;
         }
     }
 

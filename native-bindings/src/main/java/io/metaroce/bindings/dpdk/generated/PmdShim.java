@@ -1188,7 +1188,9 @@ public class PmdShim extends PmdShim$shared {
     private static class mrpmd_port_find {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             PmdShim.C_INT,
-            PmdShim.C_POINTER
+            PmdShim.C_POINTER,
+            PmdShim.C_POINTER,
+            PmdShim.C_INT
         );
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("mrpmd_port_find");
@@ -1199,7 +1201,7 @@ public class PmdShim extends PmdShim$shared {
     /**
      * Function descriptor for:
      * {@snippet lang=c :
-     * int mrpmd_port_find(const char *name)
+     * int mrpmd_port_find(const char *name, char *error, uint32_t error_size)
      * }
      */
     public static FunctionDescriptor mrpmd_port_find$descriptor() {
@@ -1209,7 +1211,7 @@ public class PmdShim extends PmdShim$shared {
     /**
      * Downcall method handle for:
      * {@snippet lang=c :
-     * int mrpmd_port_find(const char *name)
+     * int mrpmd_port_find(const char *name, char *error, uint32_t error_size)
      * }
      */
     public static MethodHandle mrpmd_port_find$handle() {
@@ -1219,7 +1221,7 @@ public class PmdShim extends PmdShim$shared {
     /**
      * Address for:
      * {@snippet lang=c :
-     * int mrpmd_port_find(const char *name)
+     * int mrpmd_port_find(const char *name, char *error, uint32_t error_size)
      * }
      */
     public static MemorySegment mrpmd_port_find$address() {
@@ -1228,16 +1230,16 @@ public class PmdShim extends PmdShim$shared {
 
     /**
      * {@snippet lang=c :
-     * int mrpmd_port_find(const char *name)
+     * int mrpmd_port_find(const char *name, char *error, uint32_t error_size)
      * }
      */
-    public static int mrpmd_port_find(MemorySegment name) {
+    public static int mrpmd_port_find(MemorySegment name, MemorySegment error, int error_size) {
         var mh$ = mrpmd_port_find.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
-                traceDowncall("mrpmd_port_find", name);
+                traceDowncall("mrpmd_port_find", name, error, error_size);
             }
-            return (int)mh$.invokeExact(name);
+            return (int)mh$.invokeExact(name, error, error_size);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
