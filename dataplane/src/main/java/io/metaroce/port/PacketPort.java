@@ -44,6 +44,11 @@ public interface PacketPort extends AutoCloseable {
     /** Counters of this port, live, one writer. */
     PortCounters counters();
 
+    /** For people: what kind of port this is, and what it got of what it asked for. */
+    default String description() {
+        return getClass().getSimpleName();
+    }
+
     /** Frees sockets or queues. Outstanding frames become invalid. Never throws. */
     @Override
     void close();

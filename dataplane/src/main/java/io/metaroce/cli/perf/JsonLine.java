@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.cli.perf;
+
+import java.util.Locale;
+
+/** Writes one JSON object on one line, fields in the order given. */
+final class JsonLine {
+    private final StringBuilder b = new StringBuilder();
+    private boolean first = true;
+
+    JsonLine open() {
+        b.append('{');
+        first = true;
+        return this;
+    }
+
+    JsonLine close() {
+        b.append('}');
+        first = false;
+        return this;
+    }
+
+    JsonLine openObject(String key) {
+        key(key);
+        return open();
+    }
+
+    JsonLine openArray(String key) {
+        key(key);
+        b.append('[');
+        first = true;
+        return this;
+    }
+
+    JsonLine closeArray() {
+        b.append(']');
+        first = false;
+        return this;
+    }
+
+    /** Begins an object that is an element of an array. */
+    JsonLine openElement() {
+        comma();
+        return open();
+    }
+
+    JsonLine put(String key, String value) {
+        key(key);
+        string(value);
+        return this;
+    }
+
+    JsonLine put(String key, boolean value) {
+        key(key);
+        b.append(value);
+        return this;
+    }
+
+    JsonLine put(String key, long value) {
+        key(key);
+        b.append(value);
+        return this;
+    }
+
+    /** Up to three decimals; what is not a number becomes 0, as JSON has no such thing. */
+    JsonLine put(String key, double value) {
+        key(key);
+        b.append(Double.isFinite(value) ? String.format(Locale.ROOT, "%.3f", value) : "0");
+        return this;
+    }
+
+    private void key(String key) {
+        comma();
+        string(key);
+        b.append(':');
+    }
+
+    private void comma() {
+        if (!first) {
+            b.append(',');
+        }
+        first = false;
+    }
+
+    private void string(String s) {
+        b.append('"');
+        for (int i = 0; i < s.length(); i++) {
+            char c = s.charAt(i);
+            if (c == '"' || c == '\\') {
+                b.append('\\').append(c);
+            } else if (c < 0x20) {
+                b.append(String.format("\\u%04x", (int) c));
+            } else {
+                b.append(c);
+            }
+        }
+        b.append('"');
+    }
+
+    @Override
+    public String toString() {
+        return b.toString();
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.cli.perf;
+
+import io.metaroce.cli.Main;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How to start this command again as another process: same Java, same flags, same class path. */
+final class OwnJava {
+    private OwnJava() {
+    }
+
+    static List<String> command(List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+            // Debuggers and agents belong to this process alone.
+            if (!flag.startsWith("-agent") && !flag.startsWith("-javaagent")) {
+                command.add(flag);
+            }
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        command.addAll(arguments);
+        return command;
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.cli.perf;
+
+import io.metaroce.cli.Quantity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** Options that both sides of a run have: the network below and how it is treated. */
+public final class PortOptions {
+    /** Kinds of port. */
+    public enum Kind {
+        UDP, DPDK;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(names = "--port", paramLabel = "KIND", defaultValue = "udp",
+            description = "udp (plain sockets) or dpdk. Default: ${DEFAULT-VALUE}.")
+    Kind kind;
+
+    @Option(names = "--eal", paramLabel = "ARGS",
+            description = "DPDK only: arguments for DPDK's environment layer, such as \"--vdev net_memif0,role=client\".")
+    String eal;
+
+    @Option(names = "--planes", paramLabel = "N", defaultValue = "1",
+            description = "Network planes, 1 to 8, each with an address (DPDK: a port) of its own. Default: ${DEFAULT-VALUE}.")
+    int planes;
+
+    @Option(names = "--paths", paramLabel = "N",
+            description = "Paths in all, a multiple of --planes, at most 256 a plane. Default: 4 a plane.")
+    Integer paths;
+
+    @Option(names = "--bind", paramLabel = "ADDRESS", split = ",",
+            description = "Own address of each plane, separated by commas. Default: for a server and a peer on this machine 127.0.0.1 and "
+                    + "the addresses that follow; else the address that reaches the peer.")
+    List<String> bind = new ArrayList<>();
+
+    @Option(names = "--udp-port", paramLabel = "PORT",
+            description = "UDP port that the server receives on; 0 takes a free one. Default: 14791.")
+    Integer udpPort;
+
+    @Option(names = "--mtu", paramLabel = "BYTES", defaultValue = "4096", converter = Quantity.Bytes.class,
+            description = "Payload of a packet, 256 to 16384 bytes; lowered to what the port carries. Default: ${DEFAULT-VALUE}.")
+    long mtu;
+
+    @Option(names = "--rate", paramLabel = "BITS", defaultValue = "100G", converter = Quantity.BitsPerSecond.class,
+            description = "Line rate of a plane in bits per second. Default: ${DEFAULT-VALUE}.")
+    long rate;
+
+    @Option(names = "--loss", paramLabel = "FRACTION", defaultValue = "0",
+            description = "Drops this fraction of the packets this side sends, 0 to 0.9 (with --local: both sides). Default: none.")
+    double loss;
+
+    @Option(names = "--impair", paramLabel = "SPEC",
+            description = "Other ill-treatment of the packets this side sends (with --local: both sides), such as "
+                    + "\"delay=50us,skew=1ms,dup=0.001,corrupt=1e-4\"; see the README.")
+    String impair;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
+            description = "Seed of everything random: contents, loss, spraying. Default: ${DEFAULT-VALUE}.")
+    long seed;
+
+    @Option(names = "--cpu", paramLabel = "N", description = "Pins the loop to this core. Default: with --local one core a side, else none.")
+    Integer cpu;
+
+    /** Paths of one plane. */
+    int pathsPerPlane() {
+        return paths == null ? 4 : paths / planes;
+    }
+
+    /** @throws IllegalArgumentException with the line to show, for what picocli cannot check by itself */
+    void check() {
+        require(planes >= 1 && planes <= 8, "--planes " + planes + " is outside 1..8");
+        require(paths == null || (paths >= planes && paths % planes == 0 && paths / planes <= 256),
+                "--paths " + paths + " is not a multiple of --planes " + planes + " with 1 to 256 a plane");
+        require(mtu >= 256 && mtu <= 16_384, "--mtu " + mtu + " is outside 256..16384");
+        require(rate >= 1_000_000 && rate <= 4_000_000_000_000L, "--rate " + rate + " is outside 1M..4000G");
+        require(loss >= 0 && loss <= 0.9, "--loss " + loss + " is outside 0..0.9");
+        require(bind.isEmpty() || bind.size() == planes, "--bind names " + bind.size() + " addresses for " + planes + " planes");
+        require(udpPort == null || (udpPort >= 0 && udpPort <= 65_535), "--udp-port " + udpPort + " is outside 0..65535");
+        require(kind == Kind.DPDK || eal == null, "--eal needs --port dpdk");
+        require(cpu == null || cpu >= 0, "--cpu " + cpu + " is negative");
+        Ports.impairment(this);
+    }
+
+    static void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+}

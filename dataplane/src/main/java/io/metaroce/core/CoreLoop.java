@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.core;
+
+import io.metaroce.memory.RegionTable;
+import io.metaroce.port.PacketPort;
+import io.metaroce.transport.Endpoint;
+import io.metaroce.transport.EndpointConfig;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The engine of one core: moves bursts between a port and an endpoint, runs the application in between, and is the only
+ * reader of the clock. One thread runs it and owns port, endpoint and application; only {@link #stop} may come from another.
+ *
+ * <p>A turn that did nothing spins. Where parking is allowed ({@link #parkWhenIdle}) a loop that has been idle for
+ * {@link #SPINS_BEFORE_PARKING} turns sleeps, never past the endpoint's next deadline. Nothing is allocated in a turn.
+ */
+public final class CoreLoop implements AutoCloseable {
+    /** Datagrams in one burst: small enough to stay in the first-level cache, large enough to share a system call. */
+    public static final int BURST = 64;
+    /** Idle turns before a loop that may park does so: a few tens of microseconds of hope for the next packet. */
+    public static final int SPINS_BEFORE_PARKING = 2_000;
+
+    private final PacketPort port;
+    private final Endpoint endpoint;
+    private final RxBurst rx = new RxBurst(BURST);
+    private final TxBurst tx = new TxBurst(BURST);
+    private long nowNs;
+    private long parkNs;
+    private volatile boolean stopping;
+
+    /**
+     * @param port owned by this loop from now on, closed by {@link #close}
+     * @param config fitted to the port by {@link PortFit#fit} or by hand; checked by the endpoint
+     * @param regions memory that peers may reach, used on the loop's thread only
+     */
+    public CoreLoop(PacketPort port, EndpointConfig config, RegionTable regions) {
+        this.port = port;
+        this.endpoint = new Endpoint(config, regions);
+    }
+
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    public PacketPort port() {
+        return port;
+    }
+
+    /** Longest sleep of an idle loop in nanoseconds; 0 (the default) spins always. Loop's thread, any time. */
+    public void parkWhenIdle(long longestNs) {
+        parkNs = longestNs;
+    }
+
+    /** One turn. Returns true if packets moved or the application worked. */
+    public boolean runOnce(Task application) {
+        // One reading a turn: all that happens in a turn happens at one instant, and a clock read costs as much as a packet.
+        nowNs = Clock.nowNs();
+        port.receive(rx);
+        boolean busy = rx.count > 0;
+        if (busy) {
+            endpoint.receive(nowNs, rx);
+        }
+        busy |= application.poll(nowNs, endpoint);
+        return busy | transmit();
+    }
+
+    /** Turns until {@link #stop}. Does not close anything. */
+    public void run(Task application) {
+        int idleTurns = 0;
+        while (!stopping) {
+            if (runOnce(application)) {
+                idleTurns = 0;
+            } else {
+                idle(++idleTurns);
+            }
+        }
+    }
+
+    /** Ends {@link #run} after the current turn. Any thread. */
+    public void stop() {
+        stopping = true;
+    }
+
+    public boolean isStopping() {
+        return stopping;
+    }
+
+    /** Closes the port. Call when no thread runs the loop. */
+    @Override
+    public void close() {
+        port.close();
+    }
+
+    private boolean transmit() {
+        if (tx.count > 0) {
+            // What the port could not take goes first, or paths would see their own packets out of order and take it for loss.
+            port.send(tx);
+            if (tx.count > 0) {
+                return true;
+            }
+        }
+        port.prepare(tx);
+        boolean more = endpoint.transmit(nowNs, tx);
+        if (tx.count == 0) {
+            return more;
+        }
+        port.send(tx);
+        return true;
+    }
+
+    private void idle(int idleTurns) {
+        if (parkNs == 0 || idleTurns < SPINS_BEFORE_PARKING) {
+            Thread.onSpinWait();
+            return;
+        }
+        long sleepNs = Math.min(parkNs, endpoint.nextDeadlineNs() - nowNs);
+        if (sleepNs > 0) {
+            LockSupport.parkNanos(sleepNs);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port.udp;
+
+import io.metaroce.bindings.libc.SocketCalls;
+import io.metaroce.bindings.libc.generated.Libc;
+import io.metaroce.port.HeaderSlabs;
+import io.metaroce.port.PacketPort;
+import io.metaroce.port.PortCounters;
+import io.metaroce.port.PortException;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.NetAddress;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Plain kernel UDP sockets through foreign calls (Linux): no privilege and no special NIC needed.
+ *
+ * <p>Each plane has one receiving socket, and one sending socket for each source port. Datagrams leave as ECT(0), never fragmented.
+ * {@link PortCounters#rxDropped} includes what the kernel dropped for want of receive buffer, as it tells it (a coalesced run counts
+ * once). One thread, which need not be the one that opened the port.
+ */
+public final class UdpPort implements PacketPort {
+    /** Receive buffer of sending sockets: nothing should come in there, so as little as the kernel allows. */
+    private static final int UNUSED_BUFFER_BYTES = 2048;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment state = SocketCalls.newCallState(arena);
+    private final PortCounters counters = new PortCounters();
+    private final List<UdpSocket> sockets = new ArrayList<>();
+    private final HeaderSlabs headers = new HeaderSlabs(arena);
+    private final NetAddress[] local;
+    private final SendPlane[] sendPlanes;
+    private final int[] receiveBufferBytes;
+    private final UdpSender sender;
+    private final UdpReceiver receiver;
+    private boolean gro = true;
+    private boolean closed;
+
+    /** Opens all sockets. Throws {@link PortException} if one of them cannot be had; nothing stays open then. */
+    public UdpPort(UdpConfig config) {
+        config.check();
+        int planes = config.planes.length;
+        local = new NetAddress[planes];
+        sendPlanes = new SendPlane[planes];
+        receiveBufferBytes = new int[planes];
+        ReceivePlane[] receivePlanes = new ReceivePlane[planes];
+        int[] receiveSockets = new int[planes];
+        try {
+            for (int plane = 0; plane < planes; plane++) {
+                UdpSocket socket = openReceiver(config, plane);
+                receiveSockets[plane] = socket.fd;
+                receivePlanes[plane] = new ReceivePlane(state, arena, plane, socket.fd, config.receiveMessages, counters);
+                sendPlanes[plane] = openSenders(config, plane);
+            }
+            sender = new UdpSender(state, arena, sendPlanes, config.sourcePorts, counters);
+            receiver = new UdpReceiver(state, arena, receivePlanes, receiveSockets);
+        } catch (RuntimeException | Error e) {
+            closeSockets();
+            arena.close();
+            throw e;
+        }
+    }
+
+    private UdpSocket openReceiver(UdpConfig config, int plane) {
+        NetAddress wished = config.planes[plane];
+        UdpSocket socket = open(plane, wished, wished.port());
+        receiveBufferBytes[plane] = socket.receiveBuffer(config.receiveBufferBytes);
+        gro &= config.gro && socket.option(Libc.IPPROTO_UDP(), Libc.UDP_GRO(), 1);
+        socket.receiveEcn();
+        // Best effort: without it the kernel's drops go uncounted.
+        socket.option(Libc.SOL_SOCKET(), Libc.SO_RXQ_OVFL(), 1);
+        local[plane] = new NetAddress(wished.high(), wished.low(), socket.port());
+        return socket;
+    }
+
+    private SendPlane openSenders(UdpConfig config, int plane) {
+        InetAddress address = local[plane].toInetAddress();
+        int[] ports = new int[config.sourcePorts];
+        int[] descriptors = new int[config.sourcePorts];
+        boolean gso = config.gso;
+        for (int i = 0; i < ports.length; i++) {
+            UdpSocket socket = open(plane, local[plane], 0);
+            socket.dontFragment();
+            socket.sendEcn();
+            socket.sendBuffer(config.sendBufferBytes);
+            socket.option(Libc.SOL_SOCKET(), Libc.SO_RCVBUF(), UNUSED_BUFFER_BYTES);
+            // Segment size 0 leaves segmentation off; the call fails where the kernel knows no segmentation.
+            gso = gso && socket.option(Libc.IPPROTO_UDP(), Libc.UDP_SEGMENT(), 0);
+            ports[i] = socket.port();
+            descriptors[i] = socket.fd;
+        }
+        return new SendPlane(local[plane].isIpv4(), Interfaces.scope(address), Interfaces.maxDatagram(address), ports, descriptors, gso);
+    }
+
+    private UdpSocket open(int plane, NetAddress wished, int port) {
+        NetAddress address = new NetAddress(wished.high(), wished.low(), port);
+        String what = "plane " + plane + " (" + wished + ")";
+        UdpSocket socket = new UdpSocket(state, arena, what, address, Interfaces.scope(address.toInetAddress()));
+        sockets.add(socket);
+        return socket;
+    }
+
+    @Override
+    public int planes() {
+        return local.length;
+    }
+
+    @Override
+    public NetAddress localAddress(int plane) {
+        return local[plane];
+    }
+
+    @Override
+    public int[] sourcePorts(int plane) {
+        return sendPlanes[plane].sourcePorts.clone();
+    }
+
+    @Override
+    public int maxDatagram(int plane) {
+        return sendPlanes[plane].maxDatagram;
+    }
+
+    /** 15 while every plane can send runs as one (what 65,507 bytes hold of 4,160-byte datagrams), else 1. */
+    @Override
+    public int preferredRun() {
+        int run = Integer.MAX_VALUE;
+        for (SendPlane plane : sendPlanes) {
+            run = Math.min(run, plane.run());
+        }
+        return run;
+    }
+
+    @Override
+    public int receiveBuffer(int datagramBytes) {
+        int smallest = Integer.MAX_VALUE;
+        for (int bytes : receiveBufferBytes) {
+            smallest = Math.min(smallest, bytes);
+        }
+        return Math.max(1, smallest / KernelMemory.perDatagram(datagramBytes));
+    }
+
+    @Override
+    public void receive(RxBurst burst) {
+        receiver.receive(burst);
+    }
+
+    @Override
+    public void prepare(TxBurst burst) {
+        if (headers.prepare(burst)) {
+            sender.reserve(burst.capacity);
+        }
+    }
+
+    @Override
+    public void send(TxBurst burst) {
+        sender.send(burst);
+    }
+
+    @Override
+    public PortCounters counters() {
+        return counters;
+    }
+
+    /** For people: what this port is and what the kernel granted. */
+    @Override
+    public String description() {
+        return "UDP sockets through foreign calls, " + local.length + " plane(s) of " + sendPlanes[0].sourcePorts.length
+            + " source ports, segmentation offload " + (preferredRun() > 1 ? "on" : "off") + ", coalescing " + (gro ? "on" : "off")
+            + ", receive buffer " + receiveBufferBytes[0] / 2048 + " KiB a plane";
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            receiver.close();
+            closeSockets();
+            arena.close();
+        }
+    }
+
+    private void closeSockets() {
+        for (UdpSocket socket : sockets) {
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port.udp;
+
+import io.metaroce.bindings.libc.EpollEvent;
+import io.metaroce.bindings.libc.RawMemory;
+import io.metaroce.bindings.libc.SocketCalls;
+import io.metaroce.bindings.libc.generated.Libc;
+import io.metaroce.port.PortException;
+import io.metaroce.transport.RxBurst;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Receives from all planes, in turn. One epoll_wait tells which planes have something: an empty poll costs 0.16 us whatever the
+ * number of planes, where asking each of four sockets costs 1.6 us.
+ */
+final class UdpReceiver {
+    private static final int NOT_ASKED = -1;
+
+    private final MemorySegment state;
+    private final ReceivePlane[] planes;
+    private final int epoll;
+    private final long events;
+    /** The plane served first by the next call: the one after the plane served last, so that a busy plane cannot keep others out. */
+    private int first;
+
+    UdpReceiver(MemorySegment state, Arena arena, ReceivePlane[] planes, int[] sockets) {
+        this.state = state;
+        this.planes = planes;
+        events = arena.allocate((long) planes.length * EpollEvent.LENGTH, Long.BYTES).address();
+        epoll = checked(SocketCalls.epollCreate1(state, Libc.EPOLL_CLOEXEC()), "epoll_create1");
+        for (int plane = 0; plane < sockets.length; plane++) {
+            RawMemory.putInt(events + EpollEvent.EVENTS, Libc.EPOLLIN());
+            RawMemory.putLong(events + EpollEvent.DATA, plane);
+            int result = SocketCalls.epollCtl(state, epoll, Libc.EPOLL_CTL_ADD(), sockets[plane], events);
+            if (result < 0) {
+                close();
+            }
+            checked(result, "epoll_ctl");
+        }
+    }
+
+    void receive(RxBurst burst) {
+        burst.count = 0;
+        int ready = NOT_ASKED;
+        int plane = first;
+        for (int i = 0; i < planes.length && burst.count < burst.capacity; i++) {
+            int before = burst.count;
+            if (!planes[plane].hasLeftover()) {
+                ready = ready == NOT_ASKED ? readyPlanes() : ready;
+                if ((ready & 1 << plane) != 0) {
+                    planes[plane].pull();
+                }
+            }
+            planes[plane].drain(burst);
+            if (burst.count > before) {
+                first = after(plane);
+            }
+            plane = after(plane);
+        }
+    }
+
+    private int after(int plane) {
+        return plane + 1 == planes.length ? 0 : plane + 1;
+    }
+
+    /** One bit for each plane that has something; none after an interruption, as the next call asks again. */
+    private int readyPlanes() {
+        int count = SocketCalls.epollWait(state, epoll, events, planes.length, 0);
+        int ready = 0;
+        for (int i = 0; i < count; i++) {
+            ready |= 1 << (int) RawMemory.getLong(events + (long) i * EpollEvent.LENGTH + EpollEvent.DATA);
+        }
+        return ready;
+    }
+
+    void close() {
+        SocketCalls.close(state, epoll);
+    }
+
+    private static int checked(int result, String call) {
+        if (result < 0) {
+            throw new PortException("cannot watch the receive sockets: " + call + ": " + SocketCalls.errorText(-result));
+        }
+        return result;
+    }
+}

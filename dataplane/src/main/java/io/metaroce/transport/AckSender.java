@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.ConnectionRecord.ACK_DEADLINE;
+import static io.metaroce.transport.ConnectionRecord.ACK_NOW;
+import static io.metaroce.transport.ConnectionRecord.ACK_PENDING;
+import static io.metaroce.transport.ConnectionRecord.DIRTY_PLANES;
+import static io.metaroce.transport.ConnectionRecord.NAK_HEAD;
+import static io.metaroce.transport.ConnectionRecord.NEWS_COUNT;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.ControlBlock;
+import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.Type;
+
+/**
+ * Decides when to acknowledge and writes the datagrams: path blocks, the receiver's share, NAKs, credit
+ * (spec: "Acknowledgement").
+ */
+final class AckSender {
+    private static final long VALIDITY_MIN_US = 100;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Outgoing out;
+    private final ReceiverShare share;
+    private final StreamTable streams;
+
+    AckSender(EndpointState state, Outgoing out, ReceiverShare share, StreamTable streams) {
+        this.state = state;
+        this.out = out;
+        this.share = share;
+        this.streams = streams;
+        slab = state.slab;
+    }
+
+    /** A packet or probe of the peer's came in on this path: it has news to acknowledge. */
+    void note(long connection, int planeNumber, long plane, long path, int packets, boolean atOnce, long nowNs) {
+        if (slab.getInt(path + PathRecord.RX_DIRTY) == 0) {
+            slab.putInt(path + PathRecord.RX_DIRTY, 1);
+            slab.putLong(path + PathRecord.RX_DIRTY_NEXT, slab.getLong(plane + PlaneRecord.DIRTY_HEAD));
+            slab.putLong(plane + PlaneRecord.DIRTY_HEAD, path);
+            slab.putInt(connection + DIRTY_PLANES, slab.getInt(connection + DIRTY_PLANES) | 1 << planeNumber);
+        }
+        int pending = slab.addInt(connection + ACK_PENDING, packets);
+        if (atOnce || pending >= slab.getInt(connection + ConnectionRecord.ACK_EVERY)) {
+            slab.putInt(connection + ACK_NOW, 1);
+            state.makeReady(connection);
+        } else if (slab.getLong(connection + ACK_DEADLINE) == 0) {
+            long deadline = nowNs + state.config.ackDelayNs;
+            slab.putLong(connection + ACK_DEADLINE, deadline);
+            state.wakeBy(connection, deadline);
+        }
+    }
+
+    boolean isDue(long connection, long nowNs) {
+        if (slab.getInt(connection + ACK_NOW) != 0 || slab.getInt(connection + NEWS_COUNT) > 0) {
+            return true;
+        }
+        long deadline = slab.getLong(connection + ACK_DEADLINE);
+        return deadline != 0 && deadline - nowNs <= 0;
+    }
+
+    /** Sends all that is owed, as far as the burst has room; what is left stays due. */
+    void send(long connection, long nowNs) {
+        do {
+            if (out.isFull()) {
+                state.makeReady(connection);
+                return;
+            }
+            datagram(connection, nowNs);
+        } while (slab.getInt(connection + DIRTY_PLANES) != 0 || slab.getInt(connection + NEWS_COUNT) > 0);
+        slab.putInt(connection + ACK_PENDING, 0);
+        slab.putInt(connection + ACK_NOW, 0);
+        slab.putLong(connection + ACK_DEADLINE, 0);
+    }
+
+    private void datagram(long connection, long nowNs) {
+        int dirty = slab.getInt(connection + DIRTY_PLANES);
+        int planeNumber = dirty != 0 ? Integer.numberOfTrailingZeros(dirty) : 0;
+        long plane = state.plane(connection, planeNumber);
+        long at = out.header();
+        Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
+        long end = at + AckHeader.LENGTH;
+        int blocks = 0;
+        while (blocks < AckHeader.MAX_PATH_BLOCKS) {
+            long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
+            if (path == 0) {
+                slab.putInt(connection + DIRTY_PLANES, dirty & ~(1 << planeNumber));
+                break;
+            }
+            slab.putLong(plane + PlaneRecord.DIRTY_HEAD, slab.getLong(path + PathRecord.RX_DIRTY_NEXT));
+            slab.putInt(path + PathRecord.RX_DIRTY, 0);
+            end += block(end, path, nowNs);
+            blocks++;
+        }
+        int controls = naks(connection, end);
+        controls += news(connection, end + (long) controls * ControlBlock.LENGTH, AckHeader.MAX_CONTROL_BLOCKS - controls);
+        end += (long) controls * ControlBlock.LENGTH;
+
+        long rttNs = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), 1);
+        AckHeader.flags(at, AckHeader.SHARE);
+        AckHeader.pathBlocks(at, blocks);
+        AckHeader.controlBlocks(at, controls);
+        Bytes.putInt(at + AckHeader.PLANE, 0);
+        Bytes.putLong(at + AckHeader.LENGTH - 8, 0);
+        AckHeader.plane(at, planeNumber);
+        long validityUs = Math.max(VALIDITY_MIN_US, Math.max(4 * rttNs, 20 * state.config.timerFloorNs) / 1_000);
+        AckHeader.shareValidityUs(at, (int) Math.min(0xffff, validityUs));
+        AckHeader.shareKbps(at, Math.max(1, share.share(planeNumber, plane, rttNs, nowNs)));
+        AckHeader.duplicates(at, slab.getInt(connection + ConnectionRecord.DUPLICATES));
+
+        int over = livePlane(connection, planeNumber);
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        int turn = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
+        long by = state.path(connection, over, Integer.remainderUnsigned(turn, paths));
+        out.control(connection, over, slab.getInt(by + PathRecord.SOURCE_PORT), (int) (end - at),
+                slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
+        slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
+        state.statsOf(connection).acksSent++;
+    }
+
+    /** The same plane if we believe it up, else the first that is. */
+    private int livePlane(long connection, int planeNumber) {
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        for (int i = 0; i < planes; i++) {
+            int p = planeNumber + i < planes ? planeNumber + i : planeNumber + i - planes;
+            if (slab.getInt(state.plane(connection, p) + PlaneRecord.STATE) == PlaneRecord.UP) {
+                return p;
+            }
+        }
+        return planeNumber;
+    }
+
+    private int block(long at, long path, long nowNs) {
+        int base = slab.getInt(path + PathRecord.RX_BASE);
+        int words = 0;
+        for (int i = 0; i < PathBlock.MAX_WORDS; i++) {
+            long word = slab.getLong(path + PathRecord.RX_BITS + 8L * i);
+            if (word != 0) {
+                for (; words <= i; words++) {
+                    PathBlock.word(at, words, slab.getLong(path + PathRecord.RX_BITS + 8L * words));
+                }
+            }
+        }
+        PathBlock.path(at, slab.getInt(path + PathRecord.NUMBER));
+        PathBlock.epoch(at, slab.getInt(path + PathRecord.RX_EPOCH));
+        PathBlock.words(at, words);
+        PathBlock.cumulative(at, base);
+        PathBlock.span(at, slab.getInt(path + PathRecord.RX_TOP) - base);
+        long hold = (nowNs - slab.getLong(path + PathRecord.RX_ECHO_NS)) / PathBlock.HOLD_UNIT_NS;
+        PathBlock.hold(at, (int) Math.min(hold, PathBlock.NO_HOLD));
+        PathBlock.echo(at, slab.getInt(path + PathRecord.RX_ECHO));
+        PathBlock.ceCount(at, slab.getInt(path + PathRecord.RX_CE));
+        PathBlock.byteCount(at, slab.getInt(path + PathRecord.RX_BYTES));
+        return PathBlock.length(words);
+    }
+
+    /** Every NAK not yet confirmed stands in every acknowledgement: a sender never completes what was refused. */
+    private int naks(long connection, long at) {
+        int n = 0;
+        for (long stream = slab.getLong(connection + NAK_HEAD); stream != 0; stream = slab.getLong(stream + StreamRecord.NAK_NEXT)) {
+            control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.NAK, slab.getInt(stream + StreamRecord.FAULT_CAUSE),
+                    slab.getInt(stream + StreamRecord.ID), slab.getInt(stream + StreamRecord.FAULT_MSN));
+        }
+        return n;
+    }
+
+    private int news(long connection, long at, int room) {
+        int n = 0;
+        // A stream has at most three kinds of news.
+        while (slab.getInt(connection + NEWS_COUNT) > 0 && n + 3 <= room) {
+            long stream = streams.nextNews(connection);
+            int news = slab.getInt(stream + StreamRecord.NEWS);
+            slab.putInt(stream + StreamRecord.NEWS, 0);
+            int id = slab.getInt(stream + StreamRecord.ID);
+            if ((news & StreamTable.NEWS_CREDIT) != 0) {
+                int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
+                slab.putInt(stream + StreamRecord.CREDIT_TOLD, posted);
+                control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.CREDIT, 0, id, posted);
+            }
+            if ((news & StreamTable.NEWS_CREDIT_REQUEST) != 0) {
+                control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.CREDIT_REQUEST, 0, id, 0);
+            }
+            if ((news & StreamTable.NEWS_CONFIRM) != 0) {
+                control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.STREAM_ERROR_CONFIRM, 0, id,
+                        slab.getInt(stream + StreamRecord.NAK_MSN));
+            }
+        }
+        return n;
+    }
+
+    private static void control(long at, int kind, int cause, int stream, int value) {
+        Bytes.putInt(at, 0);
+        ControlBlock.kind(at, kind);
+        ControlBlock.cause(at, cause);
+        ControlBlock.stream(at, stream);
+        ControlBlock.value(at, value);
+        ControlBlock.detail(at, 0);
+    }
+}

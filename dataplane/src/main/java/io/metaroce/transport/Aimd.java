@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+
+/**
+ * The sender's half of congestion control, path by path (spec: "Sender control"): additive increase, a decrease by CE marks,
+ * and a correction towards paths that are faster than the plane's mean. Loss without marks never cuts a window.
+ */
+final class Aimd {
+    private static final int MAX_SAMPLES = 4;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Windows windows;
+
+    Aimd(EndpointState state, Windows windows) {
+        this.state = state;
+        this.windows = windows;
+        slab = state.slab;
+    }
+
+    /**
+     * @param acked packets newly acknowledged on the path, at least 1
+     * @param marked how many of them were marked CE, 0 to {@code acked}
+     * @param rttNs the sample, or a negative number if there is none
+     */
+    void onAck(long connection, long plane, long path, int acked, int marked, int rttNs, float share) {
+        float unit = slab.getFloat(plane + PlaneRecord.UNIT);
+        float w = slab.getFloat(path + PathRecord.FACTOR) * unit;
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        float fraction = (float) marked / acked;
+        slab.putFloat(path + PathRecord.MARKED, smooth(slab.getFloat(path + PathRecord.MARKED), fraction, 0.25f));
+        float planeMarked = smooth(slab.getFloat(plane + PlaneRecord.MARKED), fraction, 0.02f);
+        slab.putFloat(plane + PlaneRecord.MARKED, planeMarked);
+
+        w += (acked - marked) * (Limits.INCREASE_PER_RTT / paths) / Math.max(w, 0.25f);
+        // Marks on nearly everything come from the last hop, which the receiver's share already rules.
+        boolean lastHop = planeMarked > Limits.LAST_HOP_MARKED && share < Limits.LAST_HOP_SHARE;
+        if (marked > 0 && !lastHop) {
+            w -= Limits.CE_DECREASE * marked * Math.min(1f, w);
+        }
+        if (rttNs >= 0) {
+            float scale = Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), state.config.timerFloorNs);
+            float excess = (rttNs - slab.getInt(plane + PlaneRecord.SRTT_NS)) / scale;
+            w *= Math.clamp(1f - Limits.DELAY_GAIN * Math.min(acked, MAX_SAMPLES) * excess, 0.5f, 2f);
+        }
+        windows.setFactor(plane, path, w / unit);
+    }
+
+    private static float smooth(float mean, float value, float gain) {
+        return mean + gain * (value - mean);
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Fields of a connection in the slab (spec: "State"). A record is 512 B, its planes apart ({@link PlaneRecord}). */
+final class ConnectionRecord {
+    static final int BYTES = 512;
+
+    /* States. */
+    static final int FREE = 0;
+    static final int INIT_SENT = 1;
+    static final int COOKIE_SENT = 2;
+    /** Responder after ACCEPT, before the first packet that proves the initiator has it. */
+    static final int HALF_OPEN = 3;
+    static final int ESTABLISHED = 4;
+    /** The application asked for a graceful close; posted work is still being finished. */
+    static final int DRAINING = 5;
+    static final int CLOSE_SENT = 6;
+    /** Closed by the peer; stays for a moment to answer a repeated CLOSE. */
+    static final int LINGER = 7;
+
+    private static final Layout L = new Layout("connection", BYTES);
+    static final int POOL_LINK = L.i64();
+    static final int STATE = L.i32();
+    static final int LOCAL_CID = L.i32();
+    static final int REMOTE_CID = L.i32();
+    /** XORed into the checksum of packets sent to us, and of those we send. */
+    static final int LOCAL_TAG = L.i32();
+    static final int REMOTE_TAG = L.i32();
+    static final int PLANES = L.i32();
+    static final int PATHS_PER_PLANE = L.i32();
+    static final int PAYLOAD_MTU = L.i32();
+    static final int FIRST_PLANE = L.i64();
+    static final int FIRST_PATH = L.i64();
+    /* Timer heap position + 1 (0: not scheduled) and deadline. */
+    static final int TIMER_DEADLINE = L.i64();
+    static final int TIMER_POSITION = L.i32();
+    static final int PROTECTION_DOMAIN = L.i32();
+    /* Ready list of the endpoint: this connection has something to send. */
+    static final int READY_NEXT = L.i64();
+    static final int READY = L.i32();
+    /** Set while the initiator role is ours. */
+    static final int INITIATOR = L.i32();
+    /* Streams with unsent packets, in turn. */
+    static final int STREAMS_HEAD = L.i64();
+    static final int STREAMS_TAIL = L.i64();
+    /** All streams of the connection. */
+    static final int ALL_STREAMS = L.i64();
+    /* Packets of dead paths, to go on any live path. */
+    static final int ORPHAN_HEAD = L.i64();
+    static final int ORPHAN_TAIL = L.i64();
+    /** Packets out, over all planes. */
+    static final int IN_FLIGHT = L.i32();
+    static final int UNSENT_PACKETS = L.i32();
+    static final int WORK_REQUESTS = L.i32();
+    /** Paths that are neither good nor idle: probing or draining. */
+    static final int SICK_PATHS = L.i32();
+    static final int LAST_RX_NS = L.i64();
+    static final int LAST_TX_NS = L.i64();
+    static final int KEEPALIVE_TX_NS = L.i64();
+    /* What we owe in acknowledgements. */
+    static final int ACK_PENDING = L.i32();
+    static final int ACK_NOW = L.i32();
+    static final int ACK_DEADLINE = L.i64();
+    /** Bit a plane: an acknowledgement of this plane has news. */
+    static final int DIRTY_PLANES = L.i32();
+    static final int ACK_TURN = L.i32();
+    /** Streams with a NAK not yet confirmed by the peer, then those with credit to tell, then those to confirm or ask. */
+    static final int NAK_HEAD = L.i64();
+    static final int NAK_COUNT = L.i32();
+    static final int NEWS_COUNT = L.i32();
+    static final int NEWS_HEAD = L.i64();
+    /* Negotiated. */
+    static final int STREAM_WINDOW = L.i32();
+    static final int MAX_STREAMS = L.i32();
+    static final int ACK_EVERY = L.i32();
+    static final int INTEGRITY = L.i32();
+    static final int PEER_MAX_READS = L.i32();
+    static final int PEER_BUFFER = L.i32();
+    static final int PEER_RATE_KBPS = L.i64();
+    /* Handshake and close. */
+    static final int NONCE = L.i64();
+    static final int COOKIE = L.i64Array(2);
+    static final int HANDSHAKE_START_NS = L.i64();
+    static final int RETRY_NS = L.i64();
+    static final int RETRY_DELAY_NS = L.i64();
+    static final int CLOSE_REASON = L.i32();
+    static final int CLOSE_TRIES = L.i32();
+    static final int CHECK_NS = L.i64();
+    static final int CHALLENGED = L.i32();
+    static final int SERVICE = L.i32();
+    /** Bits of {@link Handshake}: a control datagram to send. */
+    static final int CONTROL = L.i32();
+    static final int PROBES_WANTED = L.i32();
+    /** Some stream waits for credit. */
+    static final int CREDIT_WAIT = L.i32();
+    /** Some stream has a Read to answer and found no work record. */
+    static final int READ_WAIT = L.i32();
+    static final int KEEPALIVES = L.i32();
+    static final int PEER_DUPLICATES = L.i32();
+    static final int DUPLICATES = L.i32();
+
+    static {
+        L.end();
+    }
+
+    private ConnectionRecord() {
+    }
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Access;
+import io.metaroce.memory.RegionTable;
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.Opcode;
+
+/**
+ * One end of the transport: the whole protocol, without I/O, clock, threads or allocation after construction.
+ *
+ * <p>The owner passes in datagrams and the time and takes datagrams out; an application posts work requests and polls completions
+ * and events. All calls come from one thread; time never goes back. Connections and streams are named by the handles and numbers
+ * given here; a handle is void after the event that ends its connection.
+ */
+public final class Endpoint {
+    /** Results of {@link #post} and {@link #postReceive}. */
+    public static final int OK = 0;
+    /** No room for another request now: poll completions and try again. */
+    public static final int QUEUE_FULL = 1;
+    /** The handle names no established connection, or one that is closing. */
+    public static final int BAD_CONNECTION = 2;
+    /** The stream number is outside what was negotiated, or no more streams can be had. */
+    public static final int BAD_STREAM = 3;
+    /** The local memory is not inside a region of this key, domain and right. */
+    public static final int BAD_LOCAL_KEY = 4;
+    /** The length is negative or above {@link Limits#MAX_MESSAGE_BYTES}. */
+    public static final int BAD_LENGTH = 5;
+    public static final int STREAM_IN_ERROR = 6;
+    public static final int BAD_OPCODE = 7;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Outgoing out;
+    private final ReplyQueue replies = new ReplyQueue();
+    private final Windows windows;
+    private final ReceiverShare share;
+    private final StreamTable streams;
+    private final StreamSender sender;
+    private final PathSender paths;
+    private final AckSender acks;
+    private final Handshake handshake;
+    private final Transmitter transmitter;
+    private final Connections connections;
+    private final Receiver receiver;
+    private long requestCounter;
+
+    /**
+     * @param regions memory that work requests and peers may name; shared with the application, same thread
+     * @throws IllegalArgumentException if a value of {@code config} is out of its range
+     */
+    public Endpoint(EndpointConfig config, RegionTable regions) {
+        state = new EndpointState(config, regions);
+        slab = state.slab;
+        out = new Outgoing(state);
+        windows = new Windows(state);
+        share = new ReceiverShare(state);
+        streams = new StreamTable(state);
+        sender = new StreamSender(state);
+        ReadResponder reads = new ReadResponder(state, sender);
+        StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads);
+        paths = new PathSender(state, windows, new Aimd(state, windows), sender);
+        acks = new AckSender(state, out, share, streams);
+        handshake = new Handshake(state, out, replies, share);
+        transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads);
+        Health health = new Health(state, paths, streams, reads);
+        connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies);
+        receiver = new Receiver(state, connections, handshake, replies, paths, acks, share, streams, sender, streamReceiver);
+    }
+
+    // ---- datagrams ----
+
+    /** Takes all datagrams of the burst. Their memory is not used after return. */
+    public void receive(long nowNs, RxBurst burst) {
+        state.nowNs = nowNs;
+        for (int i = 0; i < burst.count; i++) {
+            receiver.onDatagram(burst, i, nowNs);
+        }
+    }
+
+    /**
+     * Appends datagrams to the burst while it has room and something may be sent, and does what time demands.
+     *
+     * @return true if more could be sent at once, had the burst more room
+     */
+    public boolean transmit(long nowNs, TxBurst burst) {
+        state.nowNs = nowNs;
+        out.begin(burst);
+        for (long c; (c = state.timers.popDue(nowNs)) != 0; ) {
+            connections.onTimer(c, nowNs);
+        }
+        replies.drain(out);
+        while (!out.isFull()) {
+            long c = state.nextReady();
+            if (c == 0) {
+                break;
+            }
+            serve(c, nowNs);
+        }
+        return state.anyReady() || !replies.isEmpty();
+    }
+
+    private void serve(long c, long nowNs) {
+        int phase = slab.getInt(c + ConnectionRecord.STATE);
+        handshake.control(c, nowNs);
+        if (phase == ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.DRAINING) {
+            if (acks.isDue(c, nowNs)) {
+                acks.send(c, nowNs);
+            }
+            transmitter.probes(c, nowNs);
+            transmitter.data(c, nowNs);
+            connections.afterService(c, nowNs);
+        }
+    }
+
+    /** Time by which {@link #transmit} must be called again even if nothing arrives; {@code Long.MAX_VALUE}: no need. */
+    public long nextDeadlineNs() {
+        return state.anyReady() || !replies.isEmpty() ? state.nowNs : state.timers.earliest();
+    }
+
+    // ---- connections ----
+
+    /**
+     * Starts connecting; CONNECTED, REFUSED or FAILED follows as an event within the connect timeout.
+     *
+     * @param peer address of the peer's plane 0, reached from our plane 0
+     * @return a handle, positive, or -1 when {@link EndpointConfig#maxConnections} are in use
+     */
+    public int connect(long nowNs, NetAddress peer, int protectionDomain) {
+        state.nowNs = nowNs;
+        return connections.connect(nowNs, peer, protectionDomain);
+    }
+
+    /** Closes after all posted work is done; the event CLOSED follows. Posting is refused from now on. */
+    public void close(long nowNs, int connection) {
+        state.nowNs = nowNs;
+        connections.close(state.connectionOf(connection), nowNs);
+    }
+
+    /**
+     * Ends the connection at once: requests complete with CONNECTION_LOST, the peer is told {@code reason} once, as far as the
+     * next {@link #transmit} has room, and the handle is void. No event follows.
+     */
+    public void abort(long nowNs, int connection, int reason) {
+        state.nowNs = nowNs;
+        connections.abort(state.connectionOf(connection), reason);
+    }
+
+    /** Takes the next event; false if there is none. */
+    public boolean pollEvent(Event event) {
+        return state.events.poll(event);
+    }
+
+    // ---- work ----
+
+    /** Posts a work request to its stream; returns {@link #OK} or why not. The request has no effect unless OK. */
+    public int post(int connection, WorkRequest wr) {
+        long c = established(connection);
+        if (c == 0) {
+            return BAD_CONNECTION;
+        }
+        if (wr.length < 0 || wr.length > Limits.MAX_MESSAGE_BYTES) {
+            return BAD_LENGTH;
+        }
+        boolean read = wr.opcode == Opcode.READ_REQUEST;
+        if (!read && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
+            return BAD_OPCODE;
+        }
+        if (!isLocal(c, wr.localKey, wr.localAddress, wr.length, read ? Access.LOCAL_WRITE : 0)) {
+            return BAD_LOCAL_KEY;
+        }
+        long stream = streams.get(c, wr.stream);
+        if (stream == 0) {
+            return BAD_STREAM;
+        }
+        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
+            return STREAM_IN_ERROR;
+        }
+        if (state.work.used() == state.work.capacity() || !state.completions.reserve()) {
+            return QUEUE_FULL;
+        }
+        long work = state.work.take();
+        slab.zero(work, WorkRecord.BYTES);
+        slab.putLong(work + WorkRecord.STREAM, stream);
+        slab.putLong(work + WorkRecord.LOCAL_ADDRESS, wr.localAddress);
+        slab.putLong(work + WorkRecord.REMOTE_ADDRESS, wr.remoteAddress);
+        slab.putLong(work + WorkRecord.ID, wr.wrId);
+        slab.putInt(work + WorkRecord.OPCODE, wr.opcode);
+        slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
+        slab.putInt(work + WorkRecord.REMOTE_KEY, wr.remoteKey);
+        slab.putInt(work + WorkRecord.LENGTH, wr.length);
+        slab.putInt(work + WorkRecord.IMMEDIATE, wr.opcode == Opcode.SEND || wr.opcode == Opcode.WRITE ? 0 : wr.immediate);
+        slab.putInt(work + WorkRecord.MSN, slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
+        slab.putInt(work + WorkRecord.PACKETS,
+                read ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
+        if (read) {
+            // High half: never the same twice in a row for a record; low half: the record.
+            slab.putLong(work + WorkRecord.REQUEST_ID, ++requestCounter << 32 | state.work.indexOf(work));
+        }
+        sender.enqueueWork(stream, work);
+        return OK;
+    }
+
+    /**
+     * Posts a receive for the next message of the stream that consumes one: a Send of at most {@code length} bytes, or a Write
+     * with immediate. The peer may send it as soon as it has heard of it.
+     */
+    public int postReceive(int connection, int streamId, long address, int length, int localKey, long wrId) {
+        long c = established(connection);
+        if (c == 0) {
+            return BAD_CONNECTION;
+        }
+        if (length < 0 || length > Limits.MAX_MESSAGE_BYTES) {
+            return BAD_LENGTH;
+        }
+        if (length > 0 && !isLocal(c, localKey, address, length, Access.LOCAL_WRITE)) {
+            return BAD_LOCAL_KEY;
+        }
+        long stream = streams.get(c, streamId);
+        if (stream == 0) {
+            return BAD_STREAM;
+        }
+        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
+            return STREAM_IN_ERROR;
+        }
+        if (!ReceiveQueue.post(state, stream, address, length, wrId)) {
+            return QUEUE_FULL;
+        }
+        int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
+        int told = slab.getInt(stream + StreamRecord.CREDIT_TOLD);
+        // Tell when what the peer does not know of is at least what it has left.
+        if (posted - told >= told - slab.getInt(stream + StreamRecord.RECEIVES_DONE)) {
+            streams.addNews(stream, StreamTable.NEWS_CREDIT);
+        }
+        return OK;
+    }
+
+    /** Takes the next completion; false if there is none. */
+    public boolean pollCompletion(Completion completion) {
+        return state.completions.poll(completion);
+    }
+
+    private long established(int connection) {
+        long c = state.connectionOf(connection);
+        return c != 0 && slab.getInt(c + ConnectionRecord.STATE) == ConnectionRecord.ESTABLISHED ? c : 0;
+    }
+
+    private boolean isLocal(long c, int key, long address, int length, int access) {
+        return length == 0 || state.regions.check(key, slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), address, length, access)
+                == RegionTable.OK;
+    }
+
+    // ---- observation ----
+
+    /** "address:port" of the peer's plane 0. Allocates. */
+    public String describePeer(int connection) {
+        long c = state.connectionOf(connection);
+        if (c == 0) {
+            return "unknown connection " + connection;
+        }
+        long plane = state.plane(c, 0);
+        return new NetAddress(slab.getLong(plane + PlaneRecord.REMOTE_HIGH), slab.getLong(plane + PlaneRecord.REMOTE_LOW),
+                slab.getInt(plane + PlaneRecord.REMOTE_PORT)).toString();
+    }
+
+    /** Fills {@code into}; zeros for a handle that is void. */
+    public void readStats(int connection, ConnectionStats into) {
+        long c = state.connectionOf(connection);
+        if (c == 0) {
+            into.clear();
+        } else {
+            state.statsOf(c).copyTo(into);
+        }
+    }
+
+    /** Paths of ours on this connection, over all planes; 0 for a handle that is void. */
+    public int pathCount(int connection) {
+        long c = state.connectionOf(connection);
+        return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PLANES) * slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
+    }
+
+    /** Fills the state of path {@code i}, 0 to {@link #pathCount} - 1, plane by plane. */
+    public void readPath(int connection, int i, PathStats into) {
+        long c = state.connectionOf(connection);
+        if (c == 0 || i < 0 || i >= pathCount(connection)) {
+            throw new IndexOutOfBoundsException("path " + i + " of connection " + connection);
+        }
+        long path = state.path(c, 0, i);
+        into.plane = i / slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
+        into.index = i % slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
+        long plane = state.plane(c, into.plane);
+        into.planeDown = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN;
+        into.sourcePort = slab.getInt(path + PathRecord.SOURCE_PORT);
+        into.epoch = slab.getInt(path + PathRecord.EPOCH);
+        into.state = slab.getInt(path + PathRecord.STATE);
+        into.packets = slab.getLong(path + PathRecord.PACKETS);
+        into.retransmissions = slab.getLong(path + PathRecord.RETRANSMISSIONS);
+        into.rttUs = slab.getInt(path + PathRecord.SRTT_NS) / 1e3;
+        into.window = slab.getFloat(path + PathRecord.FACTOR) * slab.getFloat(plane + PlaneRecord.UNIT);
+        into.inflight = slab.getInt(path + PathRecord.IN_FLIGHT);
+    }
+
+    /** Payload bytes per packet that were negotiated; 0 for a handle that is void. */
+    public int payloadMtu(int connection) {
+        long c = state.connectionOf(connection);
+        return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PAYLOAD_MTU);
+    }
+
+    /** Live counters; read on the endpoint's thread. */
+    public EndpointCounters counters() {
+        return state.counters;
+    }
+
+    public int liveConnections() {
+        return state.connections.used();
+    }
+
+    public int liveStreams() {
+        return state.streams.used();
+    }
+
+    public int liveWorkRequests() {
+        return state.work.used();
+    }
+
+    /** Packets out or waiting to be repeated, over all connections. */
+    public int livePackets() {
+        return state.packets.used();
+    }
+
+    /** Out-of-order windows, receive queues and Read queues in use. */
+    public int liveWindows() {
+        return state.rxWindows.used() + state.txWindows.used() + state.receiveQueues.used() + state.readQueues.used();
+    }
+
+    /** Bytes of off-heap state, all of it taken at construction. */
+    public long stateBytes() {
+        return slab.byteSize();
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.wire.NetAddress;
+
+/** What an {@link Endpoint} is built with. Read once by its constructor, which checks every range. */
+public final class EndpointConfig {
+    /** Checksums cover headers; payload is left to UDP's checksum. */
+    public static final int INTEGRITY_HEADER = 0;
+    /** Checksums cover headers and payload. */
+    public static final int INTEGRITY_FULL = 1;
+
+    /** Per plane, where peers reach us. */
+    public NetAddress[] localAddresses;
+    /** Per plane, the source ports that paths may use. */
+    public int[][] sourcePorts;
+
+    /** Largest payload of a packet, bytes. */
+    public int payloadMtu = 4096;
+    public int pathsPerPlane = 4;
+    public int maxConnections = 64;
+    /** Streams of one connection. */
+    public int maxStreams = 1024;
+    /** Streams that may exist at a time over all connections; 0: 4 a connection, at least 1024. */
+    public int streamPool;
+    /** Packets of one stream that may be out of order, a power of two. */
+    public int streamWindowPackets = 4096;
+    /** Work requests posted and not completed, over all connections. */
+    public int maxWorkRequests = 4096;
+    /** Receives posted on one stream, a power of two. */
+    public int receiveQueueDepth = 256;
+    /** Packets out, over all connections. */
+    public int maxPacketsOut = 32_768;
+    /** Packets after which the peer should acknowledge at the latest. */
+    public int ackEvery = 16;
+    /** Packets in a row on one path (spec: "Spray"). */
+    public int runLength = 1;
+    /** Line rate of a plane, kbit/s. */
+    public long lineRateKbps = 100_000_000L;
+    /** Packets a plane of ours can hold unread. */
+    public int receiveBufferPackets = 1024;
+    public int integrity = INTEGRITY_FULL;
+    /** Silence after which a peer counts as lost, ns. */
+    public long peerTimeoutNs = 1_500_000_000L;
+    public long connectTimeoutNs = 3_000_000_000L;
+    /** Delays below this are noise of the host, not of the network, ns. 0 for hardware-like ports and simulation. */
+    public long timerFloorNs;
+    /** Windows never fall below this many packets a plane while the receiver's share is whole. */
+    public int minWindowPackets = 2;
+    /** Longest time an acknowledgement waits for company, ns. */
+    public long ackDelayNs = 1_000;
+    /** Seeds spray and jitter, and with {@link #secret} identifiers and cookies: same seed, same behaviour. */
+    public long seed = 1;
+    /** Secret of this endpoint; fill from a secure source outside tests and simulation. */
+    public long secret;
+    /** Whether peers may connect to us. */
+    public boolean acceptConnections = true;
+    /** Protection domain of accepted connections. */
+    public int acceptedDomain;
+    /** Application selector: both ends must name the same. */
+    public int service;
+
+    public int planes() {
+        return localAddresses.length;
+    }
+
+    void check() {
+        range("planes", planes(), 1, Limits.MAX_PLANES);
+        range("paths per plane", pathsPerPlane, 1, Limits.MAX_PATHS_PER_PLANE);
+        range("payload MTU", payloadMtu, Limits.MIN_PAYLOAD_MTU, Limits.MAX_PAYLOAD_MTU);
+        range("connections", maxConnections, 1, 65_536);
+        range("streams", maxStreams, 1, 1 << 24);
+        powerOfTwo("stream window", streamWindowPackets, Limits.MIN_STREAM_WINDOW, Limits.MAX_STREAM_WINDOW);
+        powerOfTwo("receive queue depth", receiveQueueDepth, 1, 65_536);
+        range("work requests", maxWorkRequests, 1, 1 << 24);
+        range("packets out", maxPacketsOut, 64, 1 << 24);
+        range("acknowledgement interval", ackEvery, 1, 255);
+        range("run length", runLength, 1, 64);
+        range("receive buffer", receiveBufferPackets, 4, 1 << 24);
+        range("integrity", integrity, INTEGRITY_HEADER, INTEGRITY_FULL);
+        range("minimum window", minWindowPackets, 1, 65_536);
+        if (lineRateKbps < 1_000 || lineRateKbps > 0xffff_ffffL) {
+            throw new IllegalArgumentException("line rate of " + lineRateKbps + " kbit/s is outside 1000..4294967295");
+        }
+        for (int p = 0; p < planes(); p++) {
+            if (sourcePorts[p].length == 0) {
+                throw new IllegalArgumentException("plane " + p + " has no source port");
+            }
+        }
+    }
+
+    private static void range(String what, int value, int low, int high) {
+        if (value < low || value > high) {
+            throw new IllegalArgumentException(what + " " + value + " is outside " + low + ".." + high);
+        }
+    }
+
+    private static void powerOfTwo(String what, int value, int low, int high) {
+        range(what, value, low, high);
+        if (Integer.bitCount(value) != 1) {
+            throw new IllegalArgumentException(what + " " + value + " is not a power of two");
+        }
+    }
+}

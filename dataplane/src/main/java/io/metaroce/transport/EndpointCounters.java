@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Counters of an endpoint that belong to no connection. */
+public final class EndpointCounters {
+    /** Datagrams that were not well formed, by whatever field. */
+    public long malformed;
+    /** Datagrams whose checksum, connection tag included, did not fit. */
+    public long checksumErrors;
+    /** Datagrams for a connection we do not have. */
+    public long unknownConnection;
+    public long resetsSent;
+    public long challengesSent;
+    public long badCookies;
+    public long refusalsSent;
+    /** RESET, CLOSE or handshake answers that did not prove their origin. */
+    public long forged;
+    /** Datagrams of a type that the connection's state does not take. */
+    public long unexpected;
+    /** Control datagrams dropped because too many were waiting. */
+    public long controlOverflow;
+    /** Stream events that no longer fitted the event queue; their completions still tell. */
+    public long eventOverflow;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.LongMap;
+import io.metaroce.memory.RecordPool;
+import io.metaroce.memory.RegionTable;
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Checksum;
+
+/** Everything an endpoint's parts share: the slab with its pools, queues, tables, randomness and counters. */
+final class EndpointState {
+    final EndpointConfig config;
+    final RegionTable regions;
+    final Slab slab;
+    final RecordPool connections;
+    final RecordPool planes;
+    final RecordPool packets;
+    final RecordPool work;
+    final RecordPool streams;
+    final RecordPool rxWindows;
+    final RecordPool txWindows;
+    final RecordPool receiveQueues;
+    final RecordPool readQueues;
+    final LongMap streamMap;
+    final TimerHeap timers;
+    final CompletionQueue completions;
+    final EventQueue events;
+    final EndpointCounters counters = new EndpointCounters();
+    final Checksum checksum = new Checksum();
+    final Prng random;
+    final SipHash secret;
+    final ConnectionStats[] stats;
+    /** Bytes of one bit ring of a stream's window, and its index mask. */
+    final long windowBytes;
+    final int windowMask;
+    /** First path of each connection; paths of one connection lie together. */
+    private final long pathBase;
+    private final int pathsPerConnection;
+    private final int cidMask;
+    /** The time of the call under way. */
+    long nowNs;
+    private long secretCounter;
+    private long readyHead;
+    private long readyTail;
+
+    EndpointState(EndpointConfig config, RegionTable regions) {
+        config.check();
+        this.config = config;
+        this.regions = regions;
+        int n = config.maxConnections;
+        int streamCount = config.streamPool > 0 ? config.streamPool : Math.max(1024, 4 * n);
+        int windowCount = Math.min(streamCount, 1024);
+        int completionCount = config.maxWorkRequests + windowCount * config.receiveQueueDepth;
+        pathsPerConnection = config.planes() * config.pathsPerPlane;
+        windowBytes = config.streamWindowPackets / 8;
+        windowMask = config.streamWindowPackets - 1;
+        slab = new Slab(RecordPool.bytes(ConnectionRecord.BYTES, n)
+                + RecordPool.bytes((long) PlaneRecord.BYTES * config.planes(), n)
+                + Slab.roundUp((long) PathRecord.BYTES * pathsPerConnection * n)
+                + RecordPool.bytes(PacketRecord.BYTES, config.maxPacketsOut)
+                + RecordPool.bytes(WorkRecord.BYTES, config.maxWorkRequests)
+                + RecordPool.bytes(StreamRecord.BYTES, streamCount)
+                + RecordPool.bytes(3 * windowBytes, windowCount)
+                + RecordPool.bytes(windowBytes, windowCount)
+                + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount)
+                + RecordPool.bytes((long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount)
+                + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount));
+        connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
+        planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
+        pathBase = slab.carve((long) PathRecord.BYTES * pathsPerConnection * n);
+        packets = new RecordPool(slab, PacketRecord.BYTES, config.maxPacketsOut);
+        work = new RecordPool(slab, WorkRecord.BYTES, config.maxWorkRequests);
+        streams = new RecordPool(slab, StreamRecord.BYTES, streamCount);
+        rxWindows = new RecordPool(slab, 3 * windowBytes, windowCount);
+        txWindows = new RecordPool(slab, windowBytes, windowCount);
+        receiveQueues = new RecordPool(slab, (long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount);
+        readQueues = new RecordPool(slab, (long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount);
+        streamMap = new LongMap(slab, streamCount);
+        timers = new TimerHeap(slab, n);
+        completions = new CompletionQueue(slab, completionCount);
+        events = new EventQueue(n);
+        random = new Prng(config.seed);
+        secret = new SipHash(config.secret, config.seed);
+        stats = new ConnectionStats[n];
+        for (int i = 0; i < n; i++) {
+            stats[i] = new ConnectionStats();
+        }
+        cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
+    }
+
+    // ---- connections ----
+
+    /** A fresh connection record with planes and paths, or 0 when the pool is empty. */
+    long takeConnection() {
+        long c = connections.take();
+        if (c == 0) {
+            return 0;
+        }
+        slab.zero(c, ConnectionRecord.BYTES);
+        int index = connections.indexOf(c);
+        stats[index].clear();
+        long p = planes.take();
+        slab.zero(p, (long) PlaneRecord.BYTES * config.planes());
+        slab.putLong(c + ConnectionRecord.FIRST_PLANE, p);
+        long paths = pathBase + (long) index * pathsPerConnection * PathRecord.BYTES;
+        slab.zero(paths, (long) PathRecord.BYTES * pathsPerConnection);
+        slab.putLong(c + ConnectionRecord.FIRST_PATH, paths);
+        // Positive, never 0, low bits are the slot: the handle the application sees and the CID the peer names.
+        int cid;
+        do {
+            cid = (((int) nextSecret() & ~cidMask) | index) & Integer.MAX_VALUE;
+        } while (cid == 0);
+        slab.putInt(c + ConnectionRecord.LOCAL_CID, cid);
+        slab.putInt(c + ConnectionRecord.LOCAL_TAG, (int) nextSecret());
+        return c;
+    }
+
+    /** The live connection of this identifier, or 0. */
+    long connectionOf(int cid) {
+        int index = cid & cidMask;
+        if (index >= connections.capacity()) {
+            return 0;
+        }
+        long c = connections.at(index);
+        return slab.getInt(c + ConnectionRecord.LOCAL_CID) == cid
+                && slab.getInt(c + ConnectionRecord.STATE) != ConnectionRecord.FREE ? c : 0;
+    }
+
+    ConnectionStats statsOf(long connection) {
+        return stats[connections.indexOf(connection)];
+    }
+
+    long plane(long connection, int plane) {
+        return slab.getLong(connection + ConnectionRecord.FIRST_PLANE) + (long) plane * PlaneRecord.BYTES;
+    }
+
+    long path(long connection, int plane, int index) {
+        return slab.getLong(connection + ConnectionRecord.FIRST_PATH)
+                + ((long) plane * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) + index) * PathRecord.BYTES;
+    }
+
+    /** An unpredictable number. */
+    long nextSecret() {
+        return secret.start().add(0x5ec2e7L).add(secretCounter++).finish();
+    }
+
+    // ---- ready list: connections with something to send ----
+
+    void makeReady(long connection) {
+        if (slab.getInt(connection + ConnectionRecord.READY) != 0) {
+            return;
+        }
+        slab.putInt(connection + ConnectionRecord.READY, 1);
+        slab.putLong(connection + ConnectionRecord.READY_NEXT, 0);
+        if (readyTail == 0) {
+            readyHead = connection;
+        } else {
+            slab.putLong(readyTail + ConnectionRecord.READY_NEXT, connection);
+        }
+        readyTail = connection;
+    }
+
+    /** The next connection in turn, taken off the list, or 0. */
+    long nextReady() {
+        long connection = readyHead;
+        if (connection != 0) {
+            readyHead = slab.getLong(connection + ConnectionRecord.READY_NEXT);
+            if (readyHead == 0) {
+                readyTail = 0;
+            }
+            slab.putInt(connection + ConnectionRecord.READY, 0);
+        }
+        return connection;
+    }
+
+    boolean anyReady() {
+        return readyHead != 0;
+    }
+
+    /** Takes a dying connection off the list wherever it stands. */
+    void unready(long connection) {
+        if (slab.getInt(connection + ConnectionRecord.READY) == 0) {
+            return;
+        }
+        long previous = 0;
+        for (long c = readyHead; c != connection; c = slab.getLong(c + ConnectionRecord.READY_NEXT)) {
+            previous = c;
+        }
+        long next = slab.getLong(connection + ConnectionRecord.READY_NEXT);
+        if (previous == 0) {
+            readyHead = next;
+        } else {
+            slab.putLong(previous + ConnectionRecord.READY_NEXT, next);
+        }
+        if (readyTail == connection) {
+            readyTail = previous;
+        }
+        slab.putInt(connection + ConnectionRecord.READY, 0);
+    }
+
+    /** At most until {@code deadlineNs} the connection's timer sleeps. */
+    void wakeBy(long connection, long deadlineNs) {
+        timers.atMost(connection, deadlineNs);
+    }
+
+    // ---- packets ----
+
+    /** Appends a packet record to a list whose head and tail fields stand at these offsets. */
+    void append(long headField, long tailField, long packet) {
+        slab.putLong(packet + PacketRecord.NEXT, 0);
+        long tail = slab.getLong(tailField);
+        if (tail == 0) {
+            slab.putLong(headField, packet);
+        } else {
+            slab.putLong(tail + PacketRecord.NEXT, packet);
+        }
+        slab.putLong(tailField, packet);
+    }
+
+    /** Removes and returns the first packet record, or 0. */
+    long removeFirst(long headField, long tailField) {
+        long packet = slab.getLong(headField);
+        if (packet != 0) {
+            long next = slab.getLong(packet + PacketRecord.NEXT);
+            slab.putLong(headField, next);
+            if (next == 0) {
+                slab.putLong(tailField, 0);
+            }
+        }
+        return packet;
+    }
+}

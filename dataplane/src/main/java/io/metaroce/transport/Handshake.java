@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.ConnectionRecord.CONTROL;
+import static io.metaroce.transport.ConnectionRecord.HANDSHAKE_START_NS;
+import static io.metaroce.transport.ConnectionRecord.LOCAL_CID;
+import static io.metaroce.transport.ConnectionRecord.NONCE;
+import static io.metaroce.transport.ConnectionRecord.REMOTE_CID;
+import static io.metaroce.transport.ConnectionRecord.REMOTE_TAG;
+import static io.metaroce.transport.ConnectionRecord.RETRY_DELAY_NS;
+import static io.metaroce.transport.ConnectionRecord.RETRY_NS;
+import static io.metaroce.transport.ConnectionRecord.STATE;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.AcceptHeader;
+import io.metaroce.wire.ChallengeHeader;
+import io.metaroce.wire.CloseHeader;
+import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.Reason;
+import io.metaroce.wire.RefuseHeader;
+import io.metaroce.wire.Tlv;
+import io.metaroce.wire.Type;
+
+/**
+ * Connection set-up (spec: "Connection set-up"): INIT, a stateless CHALLENGE, INIT with the cookie, ACCEPT or REFUSE. Writes
+ * and reads these datagrams; CLOSE and CLOSE_ACK are written here too.
+ */
+final class Handshake {
+    /* Bits of ConnectionRecord.CONTROL: datagrams to write at the next turn. */
+    static final int SEND_INIT = 1;
+    static final int SEND_ACCEPT = 2;
+    static final int SEND_CLOSE = 4;
+    static final int SEND_CLOSE_ACK = 8;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Outgoing out;
+    private final ReplyQueue replies;
+    private final ReceiverShare share;
+    private final Tlv.Writer writer = new Tlv.Writer();
+    private final Parameters parameters = new Parameters();
+
+    Handshake(EndpointState state, Outgoing out, ReplyQueue replies, ReceiverShare share) {
+        this.state = state;
+        this.out = out;
+        this.replies = replies;
+        this.share = share;
+        slab = state.slab;
+    }
+
+    // ---- writing ----
+
+    /** Writes the control datagrams that the connection wants, as far as the burst has room. */
+    void control(long connection, long nowNs) {
+        int wanted = slab.getInt(connection + CONTROL);
+        while (wanted != 0) {
+            if (out.isFull()) {
+                state.makeReady(connection);
+                break;
+            }
+            int bit = Integer.lowestOneBit(wanted);
+            wanted &= ~bit;
+            switch (bit) {
+                case SEND_INIT -> init(connection);
+                case SEND_ACCEPT -> accept(connection);
+                case SEND_CLOSE -> close(connection, Type.CLOSE);
+                default -> close(connection, Type.CLOSE_ACK);
+            }
+        }
+        slab.putInt(connection + CONTROL, wanted);
+    }
+
+    void want(long connection, int control) {
+        slab.putInt(connection + CONTROL, slab.getInt(connection + CONTROL) | control);
+        state.makeReady(connection);
+    }
+
+    private void init(long connection) {
+        long at = out.header();
+        Prefix.write(at, Type.INIT, 0);
+        InitHeader.initiatorCid(at, slab.getInt(connection + LOCAL_CID));
+        InitHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
+        InitHeader.initiatorTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
+        io.metaroce.wire.Bytes.putInt(at + InitHeader.TLV_BYTES, 0);
+        InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
+        InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
+        writer.open(at + InitHeader.LENGTH, InitHeader.MAX_DATAGRAM - InitHeader.LENGTH);
+        parameters(connection, state.connections.used());
+        writer.padTo(InitHeader.MIN_DATAGRAM - InitHeader.LENGTH);
+        InitHeader.tlvBytes(at, writer.length());
+        out.control(connection, 0, sourcePort(0), InitHeader.LENGTH + writer.length(), 0);
+    }
+
+    private void accept(long connection) {
+        long at = out.header();
+        Prefix.write(at, Type.ACCEPT, slab.getInt(connection + REMOTE_CID));
+        AcceptHeader.responderCid(at, slab.getInt(connection + LOCAL_CID));
+        AcceptHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
+        AcceptHeader.responderTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
+        io.metaroce.wire.Bytes.putInt(at + AcceptHeader.TLV_BYTES, 0);
+        writer.open(at + AcceptHeader.LENGTH, InitHeader.MAX_DATAGRAM - AcceptHeader.LENGTH);
+        parameters(connection, state.connections.used());
+        AcceptHeader.tlvBytes(at, writer.length());
+        out.control(connection, 0, sourcePort(0), AcceptHeader.LENGTH + writer.length(), 0);
+    }
+
+    private void parameters(long connection, int connections) {
+        EndpointConfig c = state.config;
+        writer.u32(Tlv.PAYLOAD_MTU, c.payloadMtu);
+        writer.planes(c.localAddresses, c.planes());
+        writer.u32(Tlv.PATHS_PER_PLANE, c.pathsPerPlane);
+        writer.u32(Tlv.MAX_STREAMS, c.maxStreams);
+        writer.u32(Tlv.STREAM_WINDOW, c.streamWindowPackets);
+        writer.u32(Tlv.INTEGRITY, c.integrity);
+        writer.u32(Tlv.ACK_EVERY, c.ackEvery);
+        writer.u64(Tlv.RECEIVE_RATE, c.lineRateKbps);
+        writer.u32(Tlv.RECEIVE_BUFFER, c.receiveBufferPackets);
+        writer.u32(Tlv.MAX_READS, Limits.MAX_READS);
+        writer.u32(Tlv.START_SHARE, share.startShare(connections));
+        writer.u32(Tlv.SERVICE, slab.getInt(connection + ConnectionRecord.SERVICE));
+    }
+
+    private void close(long connection, int type) {
+        long at = out.header();
+        Prefix.write(at, type, slab.getInt(connection + REMOTE_CID));
+        CloseHeader.reason(at, slab.getInt(connection + ConnectionRecord.CLOSE_REASON));
+        CloseHeader.senderCid(at, slab.getInt(connection + LOCAL_CID));
+        io.metaroce.wire.Bytes.putInt(at + CloseHeader.LENGTH - 4, 0);
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        int over = 0;
+        while (over + 1 < planes && slab.getInt(state.plane(connection, over) + PlaneRecord.STATE) != PlaneRecord.UP) {
+            over++;
+        }
+        out.control(connection, over, sourcePort(over), CloseHeader.LENGTH, slab.getInt(connection + REMOTE_TAG));
+    }
+
+    private int sourcePort(int plane) {
+        int[] ports = state.config.sourcePorts[plane];
+        return ports[state.random.nextInt(ports.length)];
+    }
+
+    // ---- initiator ----
+
+    /** Resends INIT with back-off; returns false when the time for connecting is over. */
+    boolean onTimer(long connection, long nowNs) {
+        if (nowNs - slab.getLong(connection + HANDSHAKE_START_NS) >= state.config.connectTimeoutNs) {
+            return false;
+        }
+        if (slab.getLong(connection + RETRY_NS) - nowNs <= 0) {
+            long delay = slab.getLong(connection + RETRY_DELAY_NS);
+            slab.putLong(connection + RETRY_NS, nowNs + delay);
+            slab.putLong(connection + RETRY_DELAY_NS, Math.min(2 * delay, Limits.INIT_RETRY_MAX_NS));
+            want(connection, SEND_INIT);
+        }
+        state.wakeBy(connection, Math.min(slab.getLong(connection + RETRY_NS),
+                slab.getLong(connection + HANDSHAKE_START_NS) + state.config.connectTimeoutNs));
+        return true;
+    }
+
+    /** Takes a cookie; INIT goes again at once. Returns false if the datagram does not prove its origin. */
+    boolean onChallenge(long connection, long at, long nowNs) {
+        if (ChallengeHeader.initiatorNonce(at) != slab.getLong(connection + NONCE)) {
+            return false;
+        }
+        slab.putLong(connection + ConnectionRecord.COOKIE, ChallengeHeader.cookieHigh(at));
+        slab.putLong(connection + ConnectionRecord.COOKIE + 8, ChallengeHeader.cookieLow(at));
+        slab.putInt(connection + STATE, ConnectionRecord.COOKIE_SENT);
+        slab.putLong(connection + RETRY_DELAY_NS, Limits.INIT_RETRY_NS);
+        slab.putLong(connection + RETRY_NS, nowNs + Limits.INIT_RETRY_NS);
+        // The round trip that counts starts here: INIT with the cookie to ACCEPT.
+        slab.putLong(connection + ConnectionRecord.KEEPALIVE_TX_NS, nowNs);
+        want(connection, SEND_INIT);
+        return true;
+    }
+
+    /** Takes what the responder offers; returns 0, or the reason why it cannot be used. */
+    int onAccept(long connection, long at, long sourceHigh, long sourceLow) {
+        slab.putInt(connection + REMOTE_CID, AcceptHeader.responderCid(at));
+        slab.putInt(connection + REMOTE_TAG, AcceptHeader.responderTag(at));
+        parameters.read(at + AcceptHeader.LENGTH, AcceptHeader.tlvBytes(at));
+        if (parameters.service != slab.getInt(connection + ConnectionRecord.SERVICE)) {
+            return Reason.PARAMETERS;
+        }
+        parameters.apply(state, connection, sourceHigh, sourceLow);
+        return 0;
+    }
+
+    // ---- responder ----
+
+    /** Answers INIT. Returns a connection that is now half open, or 0. */
+    long onInit(long at, int planeNumber, long sourceHigh, long sourceLow, long nowNs) {
+        parameters.read(at + InitHeader.LENGTH, InitHeader.tlvBytes(at));
+        int port = parameters.planePort(0);
+        if (InitHeader.cookieHigh(at) == 0) {
+            challenge(at, planeNumber, sourceHigh, sourceLow, port, nowNs);
+            return 0;
+        }
+        long slot = InitHeader.cookieLow(at);
+        if (nowNs - slot < 0 || nowNs - slot > Limits.COOKIE_LIFE_NS
+                || InitHeader.cookieHigh(at) != cookie(at, sourceHigh, sourceLow, port, slot)) {
+            state.counters.badCookies++;
+            challenge(at, planeNumber, sourceHigh, sourceLow, port, nowNs);
+            return 0;
+        }
+        long known = halfOpenOf(InitHeader.initiatorCid(at), InitHeader.initiatorNonce(at));
+        if (known != 0) {
+            want(known, SEND_ACCEPT);
+            return 0;
+        }
+        int refusal = !state.config.acceptConnections ? Reason.REFUSED_BY_APPLICATION
+                : parameters.service != state.config.service ? Reason.PARAMETERS : 0;
+        long connection = refusal == 0 ? state.takeConnection() : 0;
+        if (connection == 0) {
+            refuse(at, planeNumber, sourceHigh, sourceLow, port, refusal == 0 ? Reason.NO_CONTEXT : refusal);
+            return 0;
+        }
+        slab.putInt(connection + STATE, ConnectionRecord.HALF_OPEN);
+        slab.putInt(connection + REMOTE_CID, InitHeader.initiatorCid(at));
+        slab.putInt(connection + REMOTE_TAG, InitHeader.initiatorTag(at));
+        slab.putLong(connection + NONCE, InitHeader.initiatorNonce(at));
+        slab.putInt(connection + ConnectionRecord.SERVICE, parameters.service);
+        slab.putInt(connection + ConnectionRecord.PROTECTION_DOMAIN, state.config.acceptedDomain);
+        slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
+        parameters.apply(state, connection, sourceHigh, sourceLow);
+        state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);
+        want(connection, SEND_ACCEPT);
+        return connection;
+    }
+
+    /** A repeated INIT finds the connection that its first copy made, open or not. */
+    private long halfOpenOf(int remoteCid, long nonce) {
+        for (int i = 0; i < state.connections.capacity(); i++) {
+            long c = state.connections.at(i);
+            if (slab.getInt(c + STATE) >= ConnectionRecord.HALF_OPEN && slab.getInt(c + REMOTE_CID) == remoteCid
+                    && slab.getLong(c + NONCE) == nonce && slab.getInt(c + ConnectionRecord.INITIATOR) == 0) {
+                return c;
+            }
+        }
+        return 0;
+    }
+
+    /** Binds source address, ports, identifiers and time; never 0, which stands for no cookie. */
+    private long cookie(long at, long high, long low, int port, long slot) {
+        long mac = state.secret.start().add(high).add(low).add((long) port << 32 | InitHeader.initiatorCid(at) & 0xffff_ffffL)
+                .add(InitHeader.initiatorNonce(at)).add(slot).finish();
+        return mac == 0 ? 1 : mac;
+    }
+
+    private void challenge(long at, int planeNumber, long high, long low, int port, long nowNs) {
+        long reply = replies.open();
+        if (reply == 0) {
+            state.counters.controlOverflow++;
+            return;
+        }
+        Prefix.write(reply, Type.CHALLENGE, InitHeader.initiatorCid(at));
+        ChallengeHeader.initiatorNonce(reply, InitHeader.initiatorNonce(at));
+        ChallengeHeader.cookieHigh(reply, cookie(at, high, low, port, nowNs));
+        ChallengeHeader.cookieLow(reply, nowNs);
+        Prefix.checksum(reply, state.checksum.field(reply, ChallengeHeader.LENGTH, 0));
+        replies.commit(ChallengeHeader.LENGTH, planeNumber, high, low, port);
+        state.counters.challengesSent++;
+    }
+
+    private void refuse(long at, int planeNumber, long high, long low, int port, int reason) {
+        long reply = replies.open();
+        if (reply == 0) {
+            state.counters.controlOverflow++;
+            return;
+        }
+        Prefix.write(reply, Type.REFUSE, InitHeader.initiatorCid(at));
+        RefuseHeader.reason(reply, reason);
+        RefuseHeader.retryAfterMs(reply, reason == Reason.NO_CONTEXT ? Limits.NO_CONTEXT_RETRY_MS : 0);
+        RefuseHeader.initiatorNonce(reply, InitHeader.initiatorNonce(at));
+        Prefix.checksum(reply, state.checksum.field(reply, RefuseHeader.LENGTH, 0));
+        replies.commit(RefuseHeader.LENGTH, planeNumber, high, low, port);
+        state.counters.refusalsSent++;
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.ConnectionRecord.CHECK_NS;
+import static io.metaroce.transport.ConnectionRecord.CREDIT_WAIT;
+import static io.metaroce.transport.ConnectionRecord.IN_FLIGHT;
+import static io.metaroce.transport.ConnectionRecord.KEEPALIVES;
+import static io.metaroce.transport.ConnectionRecord.KEEPALIVE_TX_NS;
+import static io.metaroce.transport.ConnectionRecord.LAST_RX_NS;
+import static io.metaroce.transport.ConnectionRecord.READ_WAIT;
+import static io.metaroce.transport.ConnectionRecord.SICK_PATHS;
+
+import io.metaroce.memory.Slab;
+
+/**
+ * What time alone tells of an established connection: silent paths are probed and given up, a plane whose paths all fall
+ * silent is given up at once, a silent peer is lost (spec: "Tail loss", "Dead path", "Plane failure", "Keepalive").
+ */
+final class Health {
+    private static final int PLANE_FLOORS = 10;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final PathSender paths;
+    private final StreamTable streams;
+    private final ReadResponder reads;
+
+    Health(EndpointState state, PathSender paths, StreamTable streams, ReadResponder reads) {
+        this.state = state;
+        this.paths = paths;
+        this.streams = streams;
+        this.reads = reads;
+        slab = state.slab;
+    }
+
+    /** Does what is due; returns false if the peer counts as lost. Schedules the next look. */
+    boolean onTimer(long connection, long nowNs) {
+        long silentNs = nowNs - slab.getLong(connection + LAST_RX_NS);
+        if (silentNs >= state.config.peerTimeoutNs && slab.getInt(connection + KEEPALIVES) >= Limits.KEEPALIVES_TO_DEATH) {
+            return false;
+        }
+        keepalive(connection, silentNs, nowNs);
+        long ackDeadline = slab.getLong(connection + ConnectionRecord.ACK_DEADLINE);
+        if (ackDeadline != 0) {
+            if (ackDeadline - nowNs <= 0) {
+                state.makeReady(connection);
+            } else {
+                state.wakeBy(connection, ackDeadline);
+            }
+        }
+        if (slab.getInt(connection + CREDIT_WAIT) != 0 || slab.getInt(connection + READ_WAIT) != 0) {
+            waitingStreams(connection, nowNs);
+        }
+        wakePaced(connection, nowNs);
+        if (slab.getInt(connection + IN_FLIGHT) > 0 || slab.getInt(connection + SICK_PATHS) > 0) {
+            if (slab.getLong(connection + CHECK_NS) - nowNs <= 0) {
+                check(connection, nowNs);
+                slab.putLong(connection + CHECK_NS, nowNs + checkInterval(connection));
+            }
+            state.wakeBy(connection, slab.getLong(connection + CHECK_NS));
+        }
+        return true;
+    }
+
+    private long checkInterval(long connection) {
+        return Math.max(slab.getInt(state.plane(connection, 0) + PlaneRecord.MIN_RTT_NS) / 4, Math.max(1_000, state.config.timerFloorNs / 2));
+    }
+
+    private void keepalive(long connection, long silentNs, long nowNs) {
+        if (silentNs < Limits.KEEPALIVE_NS) {
+            slab.putInt(connection + KEEPALIVES, 0);
+            state.wakeBy(connection, slab.getLong(connection + LAST_RX_NS) + Limits.KEEPALIVE_NS);
+            return;
+        }
+        if (slab.getInt(connection + KEEPALIVES) == 0 || nowNs - slab.getLong(connection + KEEPALIVE_TX_NS) >= Limits.KEEPALIVE_NS) {
+            slab.addInt(connection + KEEPALIVES, 1);
+            slab.putLong(connection + KEEPALIVE_TX_NS, nowNs);
+            int total = slab.getInt(connection + ConnectionRecord.PLANES) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+            // One path a plane: a peer that lives must answer on one of them.
+            for (int i = slab.getInt(connection + KEEPALIVES) % slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i < total;
+                    i += slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
+                paths.wantProbe(connection, state.path(connection, 0, i));
+            }
+        }
+        long next = Math.min(slab.getLong(connection + KEEPALIVE_TX_NS) + Limits.KEEPALIVE_NS,
+                slab.getLong(connection + LAST_RX_NS) + state.config.peerTimeoutNs);
+        state.wakeBy(connection, Math.max(next, nowNs + 1_000_000));
+    }
+
+    private void wakePaced(long connection, long nowNs) {
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long next = slab.getLong(state.plane(connection, p) + PlaneRecord.NEXT_TX_NS);
+            if (next != 0 && next - nowNs <= 0 && slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) > 0) {
+                state.makeReady(connection);
+            }
+        }
+    }
+
+    private void waitingStreams(long connection, long nowNs) {
+        boolean answer = slab.getInt(connection + READ_WAIT) != 0;
+        slab.putInt(connection + READ_WAIT, 0);
+        boolean waiting = false;
+        for (long s = slab.getLong(connection + ConnectionRecord.ALL_STREAMS); s != 0; s = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION)) {
+            if (answer && slab.getInt(s + StreamRecord.READS_DUE) > 0) {
+                reads.answer(s);
+            }
+            long due = slab.getLong(s + StreamRecord.CREDIT_ASK_NS);
+            if (due == 0) {
+                continue;
+            }
+            waiting = true;
+            if (due - nowNs <= 0) {
+                streams.addNews(s, StreamTable.NEWS_CREDIT_REQUEST);
+                long delay = Math.min(2 * slab.getLong(s + StreamRecord.CREDIT_ASK_DELAY_NS), Limits.CREDIT_ASK_MAX_NS);
+                slab.putLong(s + StreamRecord.CREDIT_ASK_DELAY_NS, delay);
+                due = nowNs + delay;
+                slab.putLong(s + StreamRecord.CREDIT_ASK_NS, due);
+            }
+            state.wakeBy(connection, due);
+        }
+        if (!waiting) {
+            slab.putInt(connection + CREDIT_WAIT, 0);
+        }
+    }
+
+    // ---- paths ----
+
+    private void check(long connection, long nowNs) {
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        for (int p = 0; p < planes; p++) {
+            long plane = state.plane(connection, p);
+            if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP && isPlaneDead(connection, plane, p, nowNs)) {
+                giveUpPlane(connection, plane, p, nowNs);
+            }
+            boolean up = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP;
+            int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+            for (int i = 0; i < perPlane; i++) {
+                long path = state.path(connection, p, i);
+                if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
+                    // Of a plane that is down, the first path alone keeps trying.
+                    if (up || i == 0) {
+                        retryRoute(connection, plane, path, nowNs);
+                    }
+                } else if (slab.getInt(path + PathRecord.IN_FLIGHT) > 0) {
+                    checkPath(connection, plane, path, nowNs);
+                }
+            }
+        }
+    }
+
+    private void checkPath(long connection, long plane, long path, long nowNs) {
+        long rtt = Math.max(slab.getInt(path + PathRecord.SRTT_NS),
+                Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), slab.getInt(plane + PlaneRecord.SRTT_NS)));
+        int probes = slab.getInt(path + PathRecord.PROBES_OUT);
+        long floor = state.config.timerFloorNs;
+        if (probes == 0) {
+            long patience = Math.max((long) (Limits.PROBE_AFTER_RTT * rtt), floor);
+            long head = slab.getLong(path + PathRecord.OUT_HEAD);
+            if (nowNs - slab.getLong(path + PathRecord.LAST_TX_NS) >= patience
+                    || nowNs - slab.getLong(head + PacketRecord.SENT_NS) >= 4 * patience) {
+                paths.wantProbe(connection, path);
+            }
+            return;
+        }
+        // Probes without an answer come ever slower while nothing else moves either: then the peer is silent, not the path.
+        long again = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor) << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10);
+        if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
+            return;
+        }
+        if (probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, path, slab.getLong(path + PathRecord.FIRST_PROBE_NS))) {
+            state.statsOf(connection).timeouts++;
+            paths.evacuate(connection, plane, path, nowNs);
+        } else {
+            paths.wantProbe(connection, path);
+        }
+    }
+
+    /** Whether something sent after {@code sinceNs} is known to have arrived: the silence of this path is its own. */
+    private boolean othersProgressed(long connection, long path, long sinceNs) {
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void retryRoute(long connection, long plane, long path, long nowNs) {
+        long rtt = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
+        long patience = Math.min(3 * rtt << Math.min(slab.getInt(path + PathRecord.ATTEMPTS), 12), Limits.PROBING_MAX_NS);
+        if (nowNs - slab.getLong(path + PathRecord.STATE_SINCE_NS) > patience) {
+            paths.newRoute(connection, plane, path, nowNs);
+        }
+    }
+
+    private boolean isPlaneDead(long connection, long plane, int number, long nowNs) {
+        if (slab.getInt(plane + PlaneRecord.IN_FLIGHT) == 0 || slab.getInt(connection + ConnectionRecord.PLANES) == 1) {
+            return false;
+        }
+        long quiet = Math.max((long) (Limits.PLANE_DEAD_RTT * slab.getInt(plane + PlaneRecord.SRTT_NS)), PLANE_FLOORS * state.config.timerFloorNs);
+        if (nowNs - slab.getLong(plane + PlaneRecord.LAST_PROGRESS_NS) <= quiet) {
+            return false;
+        }
+        long oldest = nowNs;
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long head = slab.getLong(state.path(connection, number, i) + PathRecord.OUT_HEAD);
+            if (head != 0 && slab.getLong(head + PacketRecord.SENT_NS) - oldest < 0) {
+                oldest = slab.getLong(head + PacketRecord.SENT_NS);
+            }
+        }
+        if (nowNs - oldest <= quiet) {
+            return false;
+        }
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            if (p != number && slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - oldest > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** One decision for all paths of the plane. */
+    private void giveUpPlane(long connection, long plane, int number, long nowNs) {
+        slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.DOWN);
+        slab.putLong(plane + PlaneRecord.DOWN_SINCE_NS, nowNs);
+        state.statsOf(connection).planeFailures++;
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long path = state.path(connection, number, i);
+            if (slab.getInt(path + PathRecord.STATE) != PathRecord.PROBING) {
+                paths.evacuate(connection, plane, path, nowNs);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Limits and default constants of the protocol, each with its reaction in spec: "Limits". */
+public final class Limits {
+    public static final int MAX_PLANES = 8;
+    public static final int MAX_PATHS_PER_PLANE = 256;
+    public static final int MIN_PAYLOAD_MTU = 256;
+    public static final int MAX_PAYLOAD_MTU = 16_384;
+    public static final int MAX_MESSAGE_BYTES = 1 << 30;
+    public static final int MIN_STREAM_WINDOW = 64;
+    public static final int MAX_STREAM_WINDOW = 65_536;
+    /** PSNs a path may have between its oldest packet out and its newest. */
+    public static final int PSN_WINDOW = 256;
+    /** NAKs of a connection that may wait for confirmation; one more aborts it. */
+    public static final int MAX_PENDING_NAKS = 24;
+    /** Path blocks and control blocks in one acknowledgement. */
+    public static final int MAX_PATH_BLOCKS = 8;
+    /** Reads a stream may have in flight. */
+    public static final int MAX_READS = 16;
+
+    /* Handshake and close. */
+    static final long INIT_RETRY_NS = 20_000_000;
+    static final long INIT_RETRY_MAX_NS = 500_000_000;
+    static final long COOKIE_LIFE_NS = 10_000_000_000L;
+    static final long HALF_OPEN_NS = 1_500_000_000L;
+    static final int CLOSE_TRIES = 8;
+    static final int NO_CONTEXT_RETRY_MS = 100;
+
+    /* Loss and failure, in round trips. */
+    static final float PROBE_AFTER_RTT = 1.5f;
+    static final float PROBE_AGAIN_RTT = 1.25f;
+    static final int PROBES_TO_DEATH = 3;
+    static final float PLANE_DEAD_RTT = 2f;
+    static final long PROBING_MAX_NS = 100_000_000;
+    static final long CREDIT_ASK_MIN_NS = 200_000;
+    static final long CREDIT_ASK_MAX_NS = 100_000_000;
+    static final long READ_RETRY_NS = 50_000;
+    static final long KEEPALIVE_NS = 400_000_000;
+    /** Keepalives that must have stayed unanswered before silence counts as loss of the peer. */
+    static final int KEEPALIVES_TO_DEATH = 2;
+    static final long LINGER_NS = 50_000_000;
+
+    /* Congestion control (spec: "Sender control"). */
+    static final float WINDOW_BDP = 2f;
+    static final float INCREASE_PER_RTT = 4f;
+    static final float CE_DECREASE = 0.1f;
+    static final float DELAY_GAIN = 0.2f;
+    static final float MIN_FACTOR_PACKETS = 0.1f;
+    static final float MAX_FACTOR = 3f;
+    static final float REVIVED_FACTOR = 0.75f;
+    static final float LAST_HOP_MARKED = 0.7f;
+    static final float LAST_HOP_SHARE = 0.9f;
+    static final float PACE_BELOW = 0.95f;
+    static final float PACE_RATE = 1.1f;
+    static final int PACE_BURST_PACKETS = 16;
+    static final int START_PACKETS = 16;
+    static final int SHARE_AGE_RTT = 4;
+    static final float CE_DRAIN = 0.3f;
+    static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;
+
+    private Limits() {
+    }
+}

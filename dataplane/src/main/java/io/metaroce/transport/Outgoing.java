@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.Prefix;
+
+/** Fills slots of the burst under way: who gets the datagram, over which plane and source port, with which checksum. */
+final class Outgoing {
+    private final EndpointState state;
+    private final Slab slab;
+    private TxBurst burst;
+
+    Outgoing(EndpointState state) {
+        this.state = state;
+        slab = state.slab;
+    }
+
+    void begin(TxBurst burst) {
+        this.burst = burst;
+    }
+
+    boolean isFull() {
+        return burst.count == burst.capacity;
+    }
+
+    int room() {
+        return burst.capacity - burst.count;
+    }
+
+    /** Where the next datagram's header is to be written. Only while not {@link #isFull}. */
+    long header() {
+        return burst.header[burst.count];
+    }
+
+    /** Commits a datagram without payload to the connection's peer, its checksum set here. */
+    void control(long connection, int planeNumber, int sourcePort, int length, int tag) {
+        finish(connection, planeNumber, sourcePort, length, 0, 0, 0, tag);
+    }
+
+    /** Commits a datagram; {@code covered} payload bytes go into the checksum. */
+    void finish(long connection, int planeNumber, int sourcePort, int headerLength, long payload, int payloadLength, int covered,
+            int tag) {
+        int i = burst.count;
+        long header = burst.header[i];
+        Prefix.checksum(header, state.checksum.field(header, headerLength, payload, covered, tag));
+        long plane = state.plane(connection, planeNumber);
+        burst.headerLength[i] = headerLength;
+        burst.payload[i] = payload;
+        burst.payloadLength[i] = payloadLength;
+        burst.plane[i] = (byte) planeNumber;
+        burst.sourcePort[i] = sourcePort;
+        burst.destinationHigh[i] = slab.getLong(plane + PlaneRecord.REMOTE_HIGH);
+        burst.destinationLow[i] = slab.getLong(plane + PlaneRecord.REMOTE_LOW);
+        burst.destinationPort[i] = slab.getInt(plane + PlaneRecord.REMOTE_PORT);
+        burst.count = i + 1;
+    }
+
+    /** Commits a prepared datagram to an address that belongs to no connection. */
+    void stray(long from, int length, int planeNumber, long high, long low, int port) {
+        int i = burst.count;
+        Bytes.copy(from, burst.header[i], length);
+        burst.headerLength[i] = length;
+        burst.payloadLength[i] = 0;
+        burst.plane[i] = (byte) planeNumber;
+        int[] ports = state.config.sourcePorts[planeNumber];
+        burst.sourcePort[i] = ports[state.random.nextInt(ports.length)];
+        burst.destinationHigh[i] = high;
+        burst.destinationLow[i] = low;
+        burst.destinationPort[i] = port;
+        burst.count = i + 1;
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Tlv;
+
+/** The peer's parameters out of INIT or ACCEPT, and what they and ours together make (spec: "Parameters"). */
+final class Parameters {
+    private final Tlv.Reader reader = new Tlv.Reader();
+    private final long[] planeHigh = new long[Limits.MAX_PLANES];
+    private final long[] planeLow = new long[Limits.MAX_PLANES];
+    private final int[] planePort = new int[Limits.MAX_PLANES];
+    private int planes;
+    private int payloadMtu;
+    private int pathsPerPlane;
+    private long maxStreams;
+    private int streamWindow;
+    private int integrity;
+    private int ackEvery;
+    private long receiveRate;
+    private long receiveBuffer;
+    private long maxReads;
+    private long startShare;
+    int service;
+
+    /** Reads validated TLVs; what is absent has the specification's default. */
+    void read(long at, int bytes) {
+        planes = 0;
+        payloadMtu = 1_024;
+        pathsPerPlane = 1;
+        maxStreams = 1;
+        streamWindow = Limits.MIN_STREAM_WINDOW;
+        integrity = Tlv.INTEGRITY_FULL;
+        ackEvery = 4;
+        receiveRate = 1_000_000;
+        receiveBuffer = 64;
+        maxReads = 1;
+        startShare = 0;
+        service = 0;
+        reader.open(at, bytes);
+        while (reader.next()) {
+            switch (reader.type()) {
+                case Tlv.PLANES -> readPlanes();
+                case Tlv.PAYLOAD_MTU -> payloadMtu = (int) reader.u32();
+                case Tlv.PATHS_PER_PLANE -> pathsPerPlane = (int) reader.u32();
+                case Tlv.MAX_STREAMS -> maxStreams = reader.u32();
+                case Tlv.STREAM_WINDOW -> streamWindow = (int) reader.u32();
+                case Tlv.INTEGRITY -> integrity = (int) reader.u32();
+                case Tlv.ACK_EVERY -> ackEvery = (int) reader.u32();
+                case Tlv.RECEIVE_RATE -> receiveRate = reader.u64();
+                case Tlv.RECEIVE_BUFFER -> receiveBuffer = reader.u32();
+                case Tlv.MAX_READS -> maxReads = reader.u32();
+                case Tlv.START_SHARE -> startShare = reader.u32();
+                case Tlv.SERVICE -> service = (int) reader.u32();
+                default -> { }
+            }
+        }
+    }
+
+    private void readPlanes() {
+        planes = Math.min(reader.planes(), Limits.MAX_PLANES);
+        for (int i = 0; i < planes; i++) {
+            planeHigh[i] = reader.planeHigh(i);
+            planeLow[i] = reader.planeLow(i);
+            planePort[i] = reader.planePort(i);
+        }
+    }
+
+    int planePort(int plane) {
+        return planePort[plane];
+    }
+
+    /** Writes what was negotiated into the connection. An unspecified plane address stands for the datagram's source. */
+    void apply(EndpointState state, long connection, long sourceHigh, long sourceLow) {
+        Slab slab = state.slab;
+        EndpointConfig own = state.config;
+        int count = Math.min(planes, own.planes());
+        slab.putInt(connection + ConnectionRecord.PLANES, count);
+        slab.putInt(connection + ConnectionRecord.PATHS_PER_PLANE, Math.min(pathsPerPlane, own.pathsPerPlane));
+        slab.putInt(connection + ConnectionRecord.PAYLOAD_MTU, Math.min(payloadMtu, own.payloadMtu));
+        slab.putInt(connection + ConnectionRecord.MAX_STREAMS, (int) Math.min(maxStreams, own.maxStreams));
+        slab.putInt(connection + ConnectionRecord.STREAM_WINDOW, Math.min(streamWindow, own.streamWindowPackets));
+        slab.putInt(connection + ConnectionRecord.INTEGRITY, Math.max(integrity, own.integrity));
+        slab.putInt(connection + ConnectionRecord.ACK_EVERY, ackEvery);
+        slab.putLong(connection + ConnectionRecord.PEER_RATE_KBPS, receiveRate);
+        slab.putInt(connection + ConnectionRecord.PEER_BUFFER, (int) Math.min(receiveBuffer, Integer.MAX_VALUE));
+        slab.putInt(connection + ConnectionRecord.PEER_MAX_READS, (int) Math.min(maxReads, Limits.MAX_READS));
+        for (int p = 0; p < count; p++) {
+            long plane = state.plane(connection, p);
+            boolean unspecified = planeHigh[p] == 0 && (planeLow[p] == 0 || planeLow[p] == 0xffff_0000_0000L);
+            slab.putLong(plane + PlaneRecord.REMOTE_HIGH, unspecified ? sourceHigh : planeHigh[p]);
+            slab.putLong(plane + PlaneRecord.REMOTE_LOW, unspecified ? sourceLow : planeLow[p]);
+            slab.putInt(plane + PlaneRecord.REMOTE_PORT, planePort[p]);
+            slab.putLong(plane + PlaneRecord.SHARE_KBPS, startShare == 0 ? receiveRate : startShare);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Fields of a path in the slab: what we know as its sender and, for the peer's path of the same number, as receiver. */
+final class PathRecord {
+    static final int BYTES = 256;
+
+    /* Sender states. */
+    static final int GOOD = 0;
+    /** New route, not used for data before a probe is answered. */
+    static final int PROBING = 1;
+    /** No new packets; becomes PROBING with a new source port when the last one out is settled. */
+    static final int DRAINING = 2;
+
+    private static final Layout L = new Layout("path", BYTES);
+    /* Sender. Packets out, oldest first; then those to send again. */
+    static final int OUT_HEAD = L.i64();
+    static final int OUT_TAIL = L.i64();
+    static final int RTX_HEAD = L.i64();
+    static final int RTX_TAIL = L.i64();
+    static final int NUMBER = L.i32();
+    static final int STATE = L.i32();
+    static final int SOURCE_PORT = L.i32();
+    static final int EPOCH = L.i32();
+    static final int NEXT_PSN = L.i32();
+    static final int IN_FLIGHT = L.i32();
+    /** Window as a factor of the plane's unit. */
+    static final int FACTOR = L.f32();
+    static final int MARKED = L.f32();
+    static final int SRTT_NS = L.i32();
+    static final int ACKED_CE = L.i32();
+    static final int ACKS = L.i32();
+    static final int PROBES_OUT = L.i32();
+    static final int FIRST_PROBE_NS = L.i64();
+    static final int LAST_PROBE_NS = L.i64();
+    static final int LAST_TX_NS = L.i64();
+    static final int STATE_SINCE_NS = L.i64();
+    static final int PACKETS = L.i64();
+    static final int RETRANSMISSIONS = L.i64();
+    static final int PROBE_WANTED = L.i32();
+    /** Routes tried since the path was last good. */
+    static final int ATTEMPTS = L.i32();
+    static final int RTX_COUNT = L.i32();
+    /* Receiver. */
+    static final int RX_BITS = L.i64Array(4);
+    static final int RX_BASE = L.i32();
+    /** One past the highest PSN known to have been sent. */
+    static final int RX_TOP = L.i32();
+    static final int RX_EPOCH = L.i32();
+    static final int RX_STARTED = L.i32();
+    static final int RX_CE = L.i32();
+    static final int RX_BYTES = L.i32();
+    static final int RX_ECHO = L.i32();
+    static final int RX_DIRTY = L.i32();
+    static final int RX_ECHO_NS = L.i64();
+    static final int RX_DIRTY_NEXT = L.i64();
+
+    static {
+        L.end();
+    }
+
+    private PathRecord() {
+    }
+}

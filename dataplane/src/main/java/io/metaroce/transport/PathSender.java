@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.ConnectionRecord.IN_FLIGHT;
+import static io.metaroce.transport.ConnectionRecord.ORPHAN_HEAD;
+import static io.metaroce.transport.ConnectionRecord.ORPHAN_TAIL;
+import static io.metaroce.transport.ConnectionRecord.SICK_PATHS;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.PathBlock;
+
+/**
+ * The packets out on our paths: their PSNs, what an acknowledgement settles, what a gap proves lost, and what becomes of a
+ * path that is given up (spec: "Paths, sender").
+ */
+final class PathSender {
+    private final EndpointState state;
+    private final Slab slab;
+    private final Windows windows;
+    private final Aimd aimd;
+    private final StreamSender streams;
+
+    PathSender(EndpointState state, Windows windows, Aimd aimd, StreamSender streams) {
+        this.state = state;
+        this.windows = windows;
+        this.aimd = aimd;
+        this.streams = streams;
+        slab = state.slab;
+    }
+
+    /** Sets up all paths of a connection whose counts, MTU and peer are known. {@code rttNs} is the handshake's. */
+    void open(long connection, int rttNs, long nowNs) {
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long plane = state.plane(connection, p);
+            slab.putLong(plane + PlaneRecord.CONNECTION, connection);
+            slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
+            slab.putLong(plane + PlaneRecord.MIN_RTT_ROLL_NS, nowNs);
+            slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
+            slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
+            windows.refreshUnit(connection, plane);
+            for (int i = 0; i < paths; i++) {
+                long path = state.path(connection, p, i);
+                slab.putInt(path + PathRecord.NUMBER, DataHeader.pathOf(p, i));
+                slab.putInt(path + PathRecord.NEXT_PSN, (int) state.nextSecret());
+                slab.putInt(path + PathRecord.SRTT_NS, Math.max(1, rttNs));
+                slab.putInt(path + PathRecord.SOURCE_PORT, freshPort(p, 0, i));
+                windows.setFactor(plane, path, 1f);
+            }
+        }
+    }
+
+    /** A source port for a path: at first spread over the plane's ports, later another one at random. */
+    private int freshPort(int plane, int current, int index) {
+        int[] ports = state.config.sourcePorts[plane];
+        if (current == 0) {
+            return ports[index % ports.length];
+        }
+        int port = ports[state.random.nextInt(ports.length)];
+        return port == current && ports.length > 1 ? freshPort(plane, current, index) : port;
+    }
+
+    /** PSN distance from the oldest packet out to the next PSN; below {@link Limits#PSN_WINDOW} a packet may go. */
+    int span(long path) {
+        long head = slab.getLong(path + PathRecord.OUT_HEAD);
+        return head == 0 ? 0 : slab.getInt(path + PathRecord.NEXT_PSN) - slab.getInt(head + PacketRecord.PSN);
+    }
+
+    /** Puts a packet on the path with the next PSN and returns that PSN. */
+    int sent(long connection, long plane, long path, long packet, long nowNs) {
+        int psn = slab.getInt(path + PathRecord.NEXT_PSN);
+        slab.putInt(path + PathRecord.NEXT_PSN, psn + 1);
+        slab.putInt(packet + PacketRecord.PSN, psn);
+        slab.putLong(packet + PacketRecord.SENT_NS, nowNs);
+        state.append(path + PathRecord.OUT_HEAD, path + PathRecord.OUT_TAIL, packet);
+        slab.addInt(path + PathRecord.IN_FLIGHT, 1);
+        slab.addInt(plane + PlaneRecord.IN_FLIGHT, 1);
+        if (slab.addInt(connection + IN_FLIGHT, 1) == 1) {
+            slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
+        }
+        slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
+        slab.putInt(path + PathRecord.PROBES_OUT, 0);
+        slab.addLong(path + PathRecord.PACKETS, 1);
+        return psn;
+    }
+
+    /** Takes one path block of an acknowledgement. */
+    void onBlock(long connection, long block, long nowNs) {
+        int number = PathBlock.path(block);
+        int p = DataHeader.planeOf(number);
+        int i = DataHeader.indexOf(number);
+        if (p >= slab.getInt(connection + ConnectionRecord.PLANES)
+                || i >= slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
+            state.statsOf(connection).violations++;
+            return;
+        }
+        long path = state.path(connection, p, i);
+        if (PathBlock.epoch(block) != (slab.getInt(path + PathRecord.EPOCH) & 0xff)) {
+            return;
+        }
+        int cumulative = PathBlock.cumulative(block);
+        int top = cumulative + PathBlock.span(block);
+        if (top - slab.getInt(path + PathRecord.NEXT_PSN) > 0) {
+            state.statsOf(connection).violations++;
+            return;
+        }
+        long plane = state.plane(connection, p);
+        int acked = 0;
+        int lost = 0;
+        long newestNs = slab.getLong(plane + PlaneRecord.NEWEST_ACKED_NS);
+        int words = PathBlock.words(block);
+        for (long packet = slab.getLong(path + PathRecord.OUT_HEAD); packet != 0; packet = slab.getLong(path + PathRecord.OUT_HEAD)) {
+            int psn = slab.getInt(packet + PacketRecord.PSN);
+            if (psn - top >= 0) {
+                break;
+            }
+            state.removeFirst(path + PathRecord.OUT_HEAD, path + PathRecord.OUT_TAIL);
+            int distance = psn - cumulative;
+            if (distance < 0 || (distance >>> 6) < words && (PathBlock.word(block, distance >>> 6) >>> distance & 1) != 0) {
+                acked++;
+                long sentNs = slab.getLong(packet + PacketRecord.SENT_NS);
+                newestNs = sentNs - newestNs > 0 ? sentNs : newestNs;
+                streams.onPacketAcked(packet);
+                state.packets.give(packet);
+            } else {
+                lost++;
+                state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
+            }
+        }
+        boolean answered = slab.getInt(path + PathRecord.PROBES_OUT) > 0
+                && PathBlock.hold(block) != PathBlock.NO_HOLD && top == slab.getInt(path + PathRecord.NEXT_PSN);
+        if (acked + lost > 0) {
+            settled(connection, plane, path, acked + lost);
+            slab.addInt(path + PathRecord.RTX_COUNT, lost);
+            slab.addInt(plane + PlaneRecord.RTX_PACKETS, lost);
+            slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
+        }
+        if (acked + lost > 0 || answered) {
+            progress(connection, plane, path, block, acked, nowNs);
+        }
+    }
+
+    private void progress(long connection, long plane, long path, long block, int acked, long nowNs) {
+        slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
+        slab.putInt(path + PathRecord.PROBES_OUT, 0);
+        if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN) {
+            revive(connection, plane, DataHeader.planeOf(PathBlock.path(block)));
+        }
+        int rttNs = -1;
+        if (PathBlock.hold(block) != PathBlock.NO_HOLD) {
+            rttNs = (int) nowNs - PathBlock.echo(block) - PathBlock.hold(block) * PathBlock.HOLD_UNIT_NS;
+        }
+        if (rttNs > 0) {
+            windows.sample(connection, plane, rttNs, nowNs);
+            int smoothed = slab.getInt(path + PathRecord.SRTT_NS);
+            slab.putInt(path + PathRecord.SRTT_NS, (int) ((3L * smoothed + 5L * rttNs) / 8));
+        }
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
+            slab.putInt(path + PathRecord.STATE, PathRecord.GOOD);
+            slab.putInt(path + PathRecord.ATTEMPTS, 0);
+            slab.addInt(connection + SICK_PATHS, -1);
+        }
+        if (acked > 0) {
+            int ceCount = PathBlock.ceCount(block);
+            int marked = Math.clamp(ceCount - slab.getInt(path + PathRecord.ACKED_CE), 0, acked);
+            slab.putInt(path + PathRecord.ACKED_CE, ceCount);
+            state.statsOf(connection).ecnMarks += marked;
+            slab.addInt(path + PathRecord.ACKS, acked);
+            aimd.onAck(connection, plane, path, acked, marked, rttNs, windows.shareFraction(connection, plane, nowNs));
+            considerNewRoute(connection, plane, path);
+        }
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.DRAINING && slab.getInt(path + PathRecord.IN_FLIGHT) == 0
+                && slab.getInt(path + PathRecord.RTX_COUNT) == 0) {
+            newRoute(connection, plane, path, nowNs);
+        }
+        state.makeReady(connection);
+    }
+
+    /** A plane answers again: all its paths are probed and return one by one. */
+    private void revive(long connection, long plane, int number) {
+        slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.UP);
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            wantProbe(connection, state.path(connection, number, i));
+        }
+    }
+
+    /** Asks for a probe of the path in the next transmission. */
+    void wantProbe(long connection, long path) {
+        if (slab.getInt(path + PathRecord.PROBE_WANTED) == 0) {
+            slab.putInt(path + PathRecord.PROBE_WANTED, 1);
+            slab.addInt(connection + ConnectionRecord.PROBES_WANTED, 1);
+        }
+        state.makeReady(connection);
+    }
+
+    /** A path marked far more than its plane, with a window far below the mean, leaves its route (spec: "Re-entropy"). */
+    private void considerNewRoute(long connection, long plane, long path) {
+        float marked = slab.getFloat(path + PathRecord.MARKED);
+        float mean = slab.getFloat(plane + PlaneRecord.FACTOR_SUM) / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD && slab.getInt(path + PathRecord.ACKS) > 8 && marked > 0.5f
+                && slab.getFloat(plane + PlaneRecord.MARKED) < 0.5f * marked && slab.getFloat(path + PathRecord.FACTOR) < 0.5f * mean
+                && slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) > 1) {
+            slab.putInt(path + PathRecord.STATE, PathRecord.DRAINING);
+            slab.addInt(connection + SICK_PATHS, 1);
+        }
+    }
+
+    /** Starts a new epoch on another source port; the path carries no data until a probe is answered. */
+    void newRoute(long connection, long plane, long path, long nowNs) {
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD) {
+            slab.addInt(connection + SICK_PATHS, 1);
+        }
+        int number = slab.getInt(path + PathRecord.NUMBER);
+        slab.putInt(path + PathRecord.STATE, PathRecord.PROBING);
+        slab.putLong(path + PathRecord.STATE_SINCE_NS, nowNs);
+        slab.addInt(path + PathRecord.EPOCH, 1);
+        slab.putInt(path + PathRecord.SOURCE_PORT,
+                freshPort(DataHeader.planeOf(number), slab.getInt(path + PathRecord.SOURCE_PORT), DataHeader.indexOf(number)));
+        slab.putInt(path + PathRecord.ACKED_CE, 0);
+        slab.putFloat(path + PathRecord.MARKED, 0);
+        slab.putInt(path + PathRecord.ACKS, 0);
+        slab.putInt(path + PathRecord.PROBES_OUT, 0);
+        slab.putInt(path + PathRecord.SRTT_NS, slab.getInt(plane + PlaneRecord.MIN_RTT_NS));
+        slab.addInt(path + PathRecord.ATTEMPTS, 1);
+        wantProbe(connection, path);
+        float mean = slab.getFloat(plane + PlaneRecord.FACTOR_SUM) / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        windows.setFactor(plane, path, Limits.REVIVED_FACTOR * mean);
+    }
+
+    /** Gives the path up: all it had out and all it had to repeat goes to the connection's orphans, for any live path. */
+    void evacuate(long connection, long plane, long path, long nowNs) {
+        int out = 0;
+        for (long packet; (packet = state.removeFirst(path + PathRecord.OUT_HEAD, path + PathRecord.OUT_TAIL)) != 0; out++) {
+            state.append(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL, packet);
+        }
+        int repeats = 0;
+        for (long packet; (packet = state.removeFirst(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL)) != 0; repeats++) {
+            state.append(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL, packet);
+        }
+        settled(connection, plane, path, out);
+        slab.putInt(path + PathRecord.RTX_COUNT, 0);
+        slab.addInt(plane + PlaneRecord.RTX_PACKETS, -repeats);
+        state.statsOf(connection).deadPaths++;
+        newRoute(connection, plane, path, nowNs);
+        state.makeReady(connection);
+    }
+
+    private void settled(long connection, long plane, long path, int packets) {
+        slab.addInt(path + PathRecord.IN_FLIGHT, -packets);
+        slab.addInt(plane + PlaneRecord.IN_FLIGHT, -packets);
+        slab.addInt(connection + IN_FLIGHT, -packets);
+    }
+
+    /** Frees every packet record of a dying connection. */
+    void discard(long connection) {
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            for (int i = 0; i < paths; i++) {
+                long path = state.path(connection, p, i);
+                giveAll(path + PathRecord.OUT_HEAD, path + PathRecord.OUT_TAIL);
+                giveAll(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL);
+            }
+        }
+        giveAll(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL);
+    }
+
+    private void giveAll(long headField, long tailField) {
+        for (long packet; (packet = state.removeFirst(headField, tailField)) != 0; ) {
+            state.packets.give(packet);
+        }
+    }
+}

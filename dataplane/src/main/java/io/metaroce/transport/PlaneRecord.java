@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Fields of a connection's plane in the slab: the peer's address there, windows, receiver share (spec: "State"). */
+final class PlaneRecord {
+    static final int BYTES = 192;
+
+    static final int UP = 0;
+    static final int DOWN = 1;
+
+    private static final Layout L = new Layout("plane", BYTES);
+    static final int CONNECTION = L.i64();
+    static final int REMOTE_HIGH = L.i64();
+    static final int REMOTE_LOW = L.i64();
+    static final int REMOTE_PORT = L.i32();
+    static final int STATE = L.i32();
+    /* Sender: share told by the receiver, in force until it expires. */
+    static final int SHARE_KBPS = L.i64();
+    static final int SHARE_EXPIRES_NS = L.i64();
+    static final int IN_FLIGHT = L.i32();
+    static final int NEXT_PATH = L.i32();
+    static final int MIN_RTT_NS = L.i32();
+    static final int MIN_RTT_RECENT_NS = L.i32();
+    static final int MIN_RTT_ROLL_NS = L.i64();
+    static final int SRTT_NS = L.i32();
+    /** Window of one path at factor 1, in packets. */
+    static final int UNIT = L.f32();
+    /** Sum of the window factors of all paths. */
+    static final int FACTOR_SUM = L.f32();
+    static final int MARKED = L.f32();
+    static final int NEXT_TX_NS = L.i64();
+    static final int LAST_PROGRESS_NS = L.i64();
+    /** Send time of the newest packet known to have arrived. */
+    static final int NEWEST_ACKED_NS = L.i64();
+    static final int RTX_PACKETS = L.i32();
+    static final int DEMAND = L.i32();
+    /* Receiver: the sender's stated demand and the share we gave it. */
+    static final int DIRTY_HEAD = L.i64();
+    static final int ACTIVE_NEXT = L.i64();
+    static final int ACTIVE_PREVIOUS = L.i64();
+    static final int ACTIVE = L.i32();
+    static final int DEMAND_CODE = L.i32();
+    static final int DEMAND_KBPS = L.i64();
+    static final int GRANTED_KBPS = L.i64();
+    static final int LAST_DATA_NS = L.i64();
+    static final int DOWN_SINCE_NS = L.i64();
+
+    static {
+        L.end();
+    }
+
+    private PlaneRecord() {
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+
+/**
+ * Posted receives of a stream, a ring indexed by receive index: a message names the receive it goes to, so it lands there
+ * even when earlier messages have not arrived (spec: "Receive matching").
+ */
+final class ReceiveQueue {
+    static final int ENTRY_BYTES = 48;
+    static final int ADDRESS = 0;
+    static final int WR_ID = 8;
+    static final int LENGTH = 16;
+    static final int BYTES = 20;
+    static final int IMMEDIATE = 24;
+    static final int OPCODE = 28;
+
+    private ReceiveQueue() {
+    }
+
+    static long entry(EndpointState state, long stream, int index) {
+        return state.slab.getLong(stream + StreamRecord.RECEIVE_QUEUE)
+                + (long) (index & (state.config.receiveQueueDepth - 1)) * ENTRY_BYTES;
+    }
+
+    /** Adds a receive; false when the queue or the completion queue is full. */
+    static boolean post(EndpointState state, long stream, long address, int length, long wrId) {
+        Slab slab = state.slab;
+        int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
+        if (posted - slab.getInt(stream + StreamRecord.RECEIVES_DONE) >= state.config.receiveQueueDepth) {
+            return false;
+        }
+        if (slab.getLong(stream + StreamRecord.RECEIVE_QUEUE) == 0) {
+            slab.putLong(stream + StreamRecord.RECEIVE_QUEUE, state.receiveQueues.take());
+        }
+        if (slab.getLong(stream + StreamRecord.RECEIVE_QUEUE) == 0 || !state.completions.reserve()) {
+            return false;
+        }
+        long e = entry(state, stream, posted);
+        slab.putLong(e + ADDRESS, address);
+        slab.putLong(e + WR_ID, wrId);
+        slab.putInt(e + LENGTH, length);
+        slab.putInt(e + BYTES, 0);
+        slab.putInt(stream + StreamRecord.RECEIVES_POSTED, posted + 1);
+        return true;
+    }
+
+    /** Completes the oldest receive. */
+    static void complete(EndpointState state, long stream, int status) {
+        Slab slab = state.slab;
+        int index = slab.getInt(stream + StreamRecord.RECEIVES_DONE);
+        slab.putInt(stream + StreamRecord.RECEIVES_DONE, index + 1);
+        long e = entry(state, stream, index);
+        boolean ok = status == Completion.OK;
+        int opcode = ok ? slab.getInt(e + OPCODE) : 0;
+        boolean immediate = ok && io.metaroce.wire.Opcode.hasImmediate(opcode);
+        state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.LOCAL_CID),
+                slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(e + WR_ID),
+                ok ? slab.getInt(e + BYTES) : 0, immediate ? slab.getInt(e + IMMEDIATE) : 0, immediate, true);
+    }
+
+    /** Ends all posted receives with {@code status}. */
+    static void flush(EndpointState state, long stream, int status) {
+        Slab slab = state.slab;
+        while (slab.getInt(stream + StreamRecord.RECEIVES_POSTED) != slab.getInt(stream + StreamRecord.RECEIVES_DONE)) {
+            complete(state, stream, status);
+        }
+    }
+}

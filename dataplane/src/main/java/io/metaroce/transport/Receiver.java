@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.ConnectionRecord.LAST_RX_NS;
+import static io.metaroce.transport.ConnectionRecord.STATE;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.AcceptHeader;
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.Checksum;
+import io.metaroce.wire.CloseHeader;
+import io.metaroce.wire.ControlBlock;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Reason;
+import io.metaroce.wire.RefuseHeader;
+import io.metaroce.wire.ResetHeader;
+import io.metaroce.wire.Type;
+import io.metaroce.wire.Validate;
+
+/** Takes datagrams in: form, connection, checksum, then the part of the protocol that each is for. */
+final class Receiver {
+    private static final int CE = 3;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Connections connections;
+    private final Handshake handshake;
+    private final ReplyQueue replies;
+    private final PathSender pathSender;
+    private final PathReceiver pathReceiver;
+    private final AckSender acks;
+    private final ReceiverShare share;
+    private final StreamTable streams;
+    private final StreamSender sender;
+    private final StreamReceiver streamReceiver;
+
+    Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, PathSender pathSender,
+            AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender, StreamReceiver streamReceiver) {
+        this.state = state;
+        this.connections = connections;
+        this.handshake = handshake;
+        this.replies = replies;
+        this.pathSender = pathSender;
+        this.acks = acks;
+        this.share = share;
+        this.streams = streams;
+        this.sender = sender;
+        this.streamReceiver = streamReceiver;
+        slab = state.slab;
+        pathReceiver = new PathReceiver(state);
+    }
+
+    void onDatagram(RxBurst burst, int i, long nowNs) {
+        long at = burst.address[i];
+        int length = burst.length[i];
+        if (Validate.check(at, length) != 0) {
+            state.counters.malformed++;
+            return;
+        }
+        switch (Prefix.type(at)) {
+            case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK -> connected(burst, i, at, length, nowNs);
+            case Type.RESET -> {
+                if (isIntact(at, length, 0)) {
+                    onReset(at, nowNs);
+                }
+            }
+            default -> {
+                if (isIntact(at, length, 0)) {
+                    handshake(burst, i, at, nowNs);
+                }
+            }
+        }
+    }
+
+    private boolean isIntact(long at, int covered, int tag) {
+        if (state.checksum.field(at, covered, tag) == Prefix.checksum(at)) {
+            return true;
+        }
+        state.counters.checksumErrors++;
+        return false;
+    }
+
+    // ---- within a connection ----
+
+    private void connected(RxBurst burst, int i, long at, int length, long nowNs) {
+        long c = state.connectionOf(Prefix.destinationCid(at));
+        if (c == 0) {
+            state.counters.unknownConnection++;
+            reset(burst, i, at);
+            return;
+        }
+        int phase = slab.getInt(c + STATE);
+        if (phase < ConnectionRecord.HALF_OPEN) {
+            state.counters.unexpected++;
+            return;
+        }
+        boolean full = slab.getInt(c + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL;
+        if (!isIntact(at, Checksum.coveredLength(at, length, full), slab.getInt(c + ConnectionRecord.LOCAL_TAG))) {
+            return;
+        }
+        if (phase == ConnectionRecord.HALF_OPEN) {
+            connections.establish(c, Event.ACCEPTED, nowNs - slab.getLong(c + ConnectionRecord.HANDSHAKE_START_NS), nowNs);
+        }
+        slab.putLong(c + LAST_RX_NS, nowNs);
+        switch (Prefix.type(at)) {
+            case Type.CLOSE -> connections.onClose(c, CloseHeader.reason(at), nowNs);
+            case Type.CLOSE_ACK -> connections.onCloseAck(c);
+            case Type.DATA -> {
+                if (phase != ConnectionRecord.LINGER) {
+                    onData(c, at, burst.ecn[i] == CE, nowNs);
+                }
+            }
+            case Type.ACK -> {
+                if (phase != ConnectionRecord.LINGER) {
+                    onAck(c, at, nowNs);
+                }
+            }
+            default -> {
+                if (phase != ConnectionRecord.LINGER) {
+                    onProbe(c, at, nowNs);
+                }
+            }
+        }
+    }
+
+    private boolean knowsPath(long c, int number) {
+        return DataHeader.planeOf(number) < slab.getInt(c + ConnectionRecord.PLANES)
+                && DataHeader.indexOf(number) < slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
+    }
+
+    private void onData(long c, long at, boolean ce, long nowNs) {
+        ConnectionStats stats = state.statsOf(c);
+        int number = DataHeader.path(at);
+        if (!knowsPath(c, number) || DataHeader.payloadLength(at) > slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)) {
+            stats.violations++;
+            return;
+        }
+        int planeNumber = DataHeader.planeOf(number);
+        long plane = state.plane(c, planeNumber);
+        long path = state.path(c, planeNumber, DataHeader.indexOf(number));
+        int psn = DataHeader.psn(at);
+        int place = pathReceiver.place(path, DataHeader.epoch(at), psn, DataHeader.floorDistance(at));
+        if (place == PathReceiver.VIOLATION) {
+            stats.violations++;
+            return;
+        }
+        stats.packetsReceived++;
+        share.onPacket(planeNumber, plane, DataHeader.demand(at), ce, nowNs);
+        if (place == PathReceiver.DUPLICATE) {
+            stats.duplicates++;
+            acks.note(c, planeNumber, plane, path, 0, true, nowNs);
+            return;
+        }
+        int verdict = streamReceiver.onData(c, at);
+        if (verdict == StreamReceiver.REFUSED) {
+            return;
+        }
+        if (verdict == StreamReceiver.DUPLICATE) {
+            stats.duplicates++;
+            slab.addInt(c + ConnectionRecord.DUPLICATES, 1);
+        }
+        if (place == PathReceiver.NEW) {
+            boolean gap = pathReceiver.mark(path, psn, DataHeader.LENGTH + DataHeader.payloadLength(at), ce, DataHeader.timestamp(at), nowNs);
+            boolean atOnce = gap || ce || (DataHeader.flags(at) & DataHeader.ACK_REQUEST) != 0;
+            acks.note(c, planeNumber, plane, path, 1, atOnce, nowNs);
+        }
+    }
+
+    private void onProbe(long c, long at, long nowNs) {
+        int number = ProbeHeader.path(at);
+        if (!knowsPath(c, number)) {
+            state.statsOf(c).violations++;
+            return;
+        }
+        int planeNumber = DataHeader.planeOf(number);
+        long plane = state.plane(c, planeNumber);
+        long path = state.path(c, planeNumber, DataHeader.indexOf(number));
+        share.onPacket(planeNumber, plane, ProbeHeader.demand(at), false, nowNs);
+        if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {
+            acks.note(c, planeNumber, plane, path, 0, true, nowNs);
+        }
+    }
+
+    private void onAck(long c, long at, long nowNs) {
+        ConnectionStats stats = state.statsOf(c);
+        stats.acksReceived++;
+        int planeNumber = AckHeader.plane(at);
+        if (planeNumber >= slab.getInt(c + ConnectionRecord.PLANES)) {
+            stats.violations++;
+            return;
+        }
+        if ((AckHeader.flags(at) & AckHeader.SHARE) != 0) {
+            long plane = state.plane(c, planeNumber);
+            slab.putLong(plane + PlaneRecord.SHARE_KBPS, AckHeader.shareKbps(at));
+            slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, nowNs + AckHeader.shareValidityUs(at) * 1_000L);
+        }
+        int twice = AckHeader.duplicates(at);
+        if (twice - slab.getInt(c + ConnectionRecord.PEER_DUPLICATES) > 0) {
+            stats.spuriousRetransmissions += twice - slab.getInt(c + ConnectionRecord.PEER_DUPLICATES);
+            slab.putInt(c + ConnectionRecord.PEER_DUPLICATES, twice);
+        }
+        // Control blocks stand behind the path blocks but count first: what was refused must not complete by the blocks.
+        int blocks = AckHeader.pathBlocks(at);
+        long block = at + AckHeader.LENGTH;
+        for (int i = 0; i < blocks; i++) {
+            block += PathBlock.length(PathBlock.words(block));
+        }
+        for (int i = 0; i < AckHeader.controlBlocks(at); i++) {
+            onControl(c, block + (long) i * ControlBlock.LENGTH);
+        }
+        block = at + AckHeader.LENGTH;
+        for (int i = 0; i < blocks; i++) {
+            pathSender.onBlock(c, block, nowNs);
+            block += PathBlock.length(PathBlock.words(block));
+        }
+    }
+
+    private void onControl(long c, long block) {
+        int id = ControlBlock.stream(block);
+        switch (ControlBlock.kind(block)) {
+            case ControlBlock.CREDIT -> {
+                long stream = streams.get(c, id);
+                if (stream != 0 && ControlBlock.value(block) - slab.getInt(stream + StreamRecord.CREDIT) > 0) {
+                    slab.putInt(stream + StreamRecord.CREDIT, ControlBlock.value(block));
+                    slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
+                    sender.makeReady(stream);
+                }
+            }
+            case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));
+            case ControlBlock.CREDIT_REQUEST -> {
+                long stream = streams.get(c, id);
+                if (stream != 0) {
+                    streams.addNews(stream, StreamTable.NEWS_CREDIT);
+                }
+            }
+            case ControlBlock.STREAM_ERROR_CONFIRM -> streamReceiver.onConfirm(c, id);
+            default -> { }
+        }
+    }
+
+    // ---- outside a connection ----
+
+    private void handshake(RxBurst burst, int i, long at, long nowNs) {
+        if (Prefix.type(at) == Type.INIT) {
+            handshake.onInit(at, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i], nowNs);
+            return;
+        }
+        long c = state.connectionOf(Prefix.destinationCid(at));
+        int phase = c == 0 ? ConnectionRecord.FREE : slab.getInt(c + STATE);
+        if (phase != ConnectionRecord.INIT_SENT && phase != ConnectionRecord.COOKIE_SENT) {
+            // A late copy of an answer that was taken already.
+            state.counters.unexpected++;
+            return;
+        }
+        long nonce = slab.getLong(c + ConnectionRecord.NONCE);
+        switch (Prefix.type(at)) {
+            case Type.CHALLENGE -> {
+                if (!handshake.onChallenge(c, at, nowNs)) {
+                    state.counters.forged++;
+                }
+            }
+            case Type.REFUSE -> {
+                if (RefuseHeader.initiatorNonce(at) == nonce) {
+                    connections.refused(c, RefuseHeader.reason(at), RefuseHeader.retryAfterMs(at));
+                } else {
+                    state.counters.forged++;
+                }
+            }
+            default -> {
+                if (AcceptHeader.initiatorNonce(at) != nonce) {
+                    state.counters.forged++;
+                    return;
+                }
+                int reason = handshake.onAccept(c, at, burst.sourceHigh[i], burst.sourceLow[i]);
+                if (reason == 0) {
+                    connections.establish(c, Event.CONNECTED, nowNs - slab.getLong(c + ConnectionRecord.KEEPALIVE_TX_NS), nowNs);
+                } else {
+                    connections.refused(c, reason, 0);
+                }
+            }
+        }
+    }
+
+    /** Tells the sender of a probe that we know no such connection, echoing what only it can verify. */
+    private void reset(RxBurst burst, int i, long at) {
+        if (Prefix.type(at) != Type.PROBE) {
+            return;
+        }
+        long reply = replies.open();
+        if (reply == 0) {
+            state.counters.controlOverflow++;
+            return;
+        }
+        Prefix.write(reply, Type.RESET, 0);
+        Bytes.copy(at, reply + ResetHeader.ECHO, ResetHeader.ECHO_LENGTH);
+        Prefix.checksum(reply, state.checksum.field(reply, ResetHeader.LENGTH, 0));
+        replies.commit(ResetHeader.LENGTH, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i], ProbeHeader.receivePort(at));
+        state.counters.resetsSent++;
+    }
+
+    /** The peer lost its state, if the echo proves that it saw the last probe of one of our paths. */
+    private void onReset(long at, long nowNs) {
+        int cid = ResetHeader.echoedDestinationCid(at);
+        for (int i = 0; i < state.connections.capacity(); i++) {
+            long c = state.connections.at(i);
+            int phase = slab.getInt(c + STATE);
+            if (phase < ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.LINGER
+                    || slab.getInt(c + ConnectionRecord.REMOTE_CID) != cid) {
+                continue;
+            }
+            if (provesSight(c, at)) {
+                connections.lose(c, Event.FAILED, Reason.PEER_RESTARTED, 0);
+                return;
+            }
+        }
+        state.counters.forged++;
+    }
+
+    private boolean provesSight(long c, long at) {
+        int number = ResetHeader.echoedPath(at);
+        if (!knowsPath(c, number)) {
+            return false;
+        }
+        long path = state.path(c, DataHeader.planeOf(number), DataHeader.indexOf(number));
+        if (ResetHeader.echoedEpoch(at) != (slab.getInt(path + PathRecord.EPOCH) & 0xff)) {
+            return false;
+        }
+        return ResetHeader.echoedPsn(at) == slab.getInt(path + PathRecord.NEXT_PSN)
+                && ResetHeader.echoedTimestamp(at) == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS);
+    }
+}

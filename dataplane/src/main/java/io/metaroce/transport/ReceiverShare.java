@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Rate16;
+
+/**
+ * The receiver's half of congestion control (spec: "Receiver share"): per plane, inbound capacity is shared max-min fairly over
+ * the senders that state a demand; what small demands leave goes to the others, and what nobody asks for is spread equally.
+ */
+final class ReceiverShare {
+    private static final float CE_GAIN = 1f / 64;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final long[] activeHead;
+    private final int[] activeCount;
+    private final boolean[] stale;
+    private final long[] computedNs;
+    private final float[] marked;
+
+    ReceiverShare(EndpointState state) {
+        this.state = state;
+        slab = state.slab;
+        int planes = state.config.planes();
+        activeHead = new long[planes];
+        activeCount = new int[planes];
+        stale = new boolean[planes];
+        computedNs = new long[planes];
+        marked = new float[planes];
+    }
+
+    /** A data packet or probe of this connection came in on the plane, stating its demand. */
+    void onPacket(int planeNumber, long plane, int demandCode, boolean ce, long nowNs) {
+        marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) * CE_GAIN;
+        slab.putLong(plane + PlaneRecord.LAST_DATA_NS, nowNs);
+        if (demandCode == slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
+            return;
+        }
+        slab.putInt(plane + PlaneRecord.DEMAND_CODE, demandCode);
+        long demand = Rate16.decode(demandCode);
+        long before = slab.getLong(plane + PlaneRecord.DEMAND_KBPS);
+        slab.putLong(plane + PlaneRecord.DEMAND_KBPS, demand);
+        boolean active = slab.getInt(plane + PlaneRecord.ACTIVE) != 0;
+        if (demand > 0 && !active) {
+            join(planeNumber, plane);
+        } else if (demand == 0 && active) {
+            leave(planeNumber, plane);
+        } else if (Math.abs(demand - before) > state.config.lineRateKbps / 50) {
+            stale[planeNumber] = true;
+        }
+    }
+
+    /** The share to tell this sender, kbit/s. */
+    long share(int planeNumber, long plane, long rttNs, long nowNs) {
+        if (stale[planeNumber] || nowNs - computedNs[planeNumber] > rttNs) {
+            compute(planeNumber, rttNs, nowNs);
+        }
+        if (slab.getInt(plane + PlaneRecord.ACTIVE) != 0) {
+            return slab.getLong(plane + PlaneRecord.GRANTED_KBPS);
+        }
+        // Not asking: what it would get if it joined.
+        return state.config.lineRateKbps / (activeCount[planeNumber] + 1);
+    }
+
+    /** The share for a sender that is about to connect, kbit/s. */
+    long startShare(int connections) {
+        return state.config.lineRateKbps / Math.max(1, connections);
+    }
+
+    void forget(int planeNumber, long plane) {
+        if (slab.getInt(plane + PlaneRecord.ACTIVE) != 0) {
+            leave(planeNumber, plane);
+        }
+    }
+
+    private void join(int planeNumber, long plane) {
+        long head = activeHead[planeNumber];
+        slab.putLong(plane + PlaneRecord.ACTIVE_NEXT, head);
+        slab.putLong(plane + PlaneRecord.ACTIVE_PREVIOUS, 0);
+        if (head != 0) {
+            slab.putLong(head + PlaneRecord.ACTIVE_PREVIOUS, plane);
+        }
+        activeHead[planeNumber] = plane;
+        slab.putInt(plane + PlaneRecord.ACTIVE, 1);
+        activeCount[planeNumber]++;
+        stale[planeNumber] = true;
+    }
+
+    private void leave(int planeNumber, long plane) {
+        long next = slab.getLong(plane + PlaneRecord.ACTIVE_NEXT);
+        long previous = slab.getLong(plane + PlaneRecord.ACTIVE_PREVIOUS);
+        if (previous == 0) {
+            activeHead[planeNumber] = next;
+        } else {
+            slab.putLong(previous + PlaneRecord.ACTIVE_NEXT, next);
+        }
+        if (next != 0) {
+            slab.putLong(next + PlaneRecord.ACTIVE_PREVIOUS, previous);
+        }
+        slab.putInt(plane + PlaneRecord.ACTIVE, 0);
+        slab.putLong(plane + PlaneRecord.GRANTED_KBPS, 0);
+        activeCount[planeNumber]--;
+        stale[planeNumber] = true;
+    }
+
+    /** Water-filling: whoever asks for less than an equal part gets what it asks; the rest is divided again. */
+    private void compute(int planeNumber, long rttNs, long nowNs) {
+        stale[planeNumber] = false;
+        computedNs[planeNumber] = nowNs;
+        long oldest = nowNs - Limits.SHARE_AGE_RTT * Math.max(rttNs, state.config.timerFloorNs);
+        for (long p = activeHead[planeNumber]; p != 0; ) {
+            long next = slab.getLong(p + PlaneRecord.ACTIVE_NEXT);
+            slab.putLong(p + PlaneRecord.GRANTED_KBPS, 0);
+            if (slab.getLong(p + PlaneRecord.LAST_DATA_NS) - oldest < 0) {
+                leave(planeNumber, p);
+                slab.putInt(p + PlaneRecord.DEMAND_CODE, 0);
+                slab.putLong(p + PlaneRecord.DEMAND_KBPS, 0);
+            }
+            p = next;
+        }
+        stale[planeNumber] = false;
+        int open = activeCount[planeNumber];
+        if (open == 0) {
+            return;
+        }
+        long left = (long) (state.config.lineRateKbps * (1f - Limits.CE_DRAIN * marked[planeNumber]));
+        boolean changed = true;
+        while (changed && open > 0) {
+            changed = false;
+            long equal = left / open;
+            for (long p = activeHead[planeNumber]; p != 0; p = slab.getLong(p + PlaneRecord.ACTIVE_NEXT)) {
+                long demand = slab.getLong(p + PlaneRecord.DEMAND_KBPS);
+                if (slab.getLong(p + PlaneRecord.GRANTED_KBPS) == 0 && demand <= equal) {
+                    slab.putLong(p + PlaneRecord.GRANTED_KBPS, demand);
+                    left -= demand;
+                    open--;
+                    changed = true;
+                }
+            }
+        }
+        long equal = open > 0 ? left / open : 0;
+        long extra = open > 0 ? 0 : left / activeCount[planeNumber];
+        for (long p = activeHead[planeNumber]; p != 0; p = slab.getLong(p + PlaneRecord.ACTIVE_NEXT)) {
+            long granted = slab.getLong(p + PlaneRecord.GRANTED_KBPS);
+            slab.putLong(p + PlaneRecord.GRANTED_KBPS, granted == 0 ? equal : granted + extra);
+        }
+    }
+
+    int active(int planeNumber) {
+        return activeCount[planeNumber];
+    }
+}

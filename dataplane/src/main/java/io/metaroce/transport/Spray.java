@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+
+/**
+ * Chooses the path of the next packets (spec: "Spray"): the plane with the most room for its window, in it the path with the
+ * least in flight for its weight, randomised so that senders do not fall into step.
+ */
+final class Spray {
+    private static final float EPSILON = 1e-4f;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Windows windows;
+    /* Results of the last choice. */
+    long plane;
+    int planeNumber;
+    long path;
+    /** Packets that may go on the path now. */
+    int room;
+
+    Spray(EndpointState state, Windows windows) {
+        this.state = state;
+        this.windows = windows;
+        slab = state.slab;
+    }
+
+    /**
+     * Chooses a path with room for at least one packet; false if there is none now.
+     *
+     * @param wanted packets that could go on it, at least 1: a run shorter than half of that and of the run length is not worth
+     *     starting while acknowledgements are still to come
+     */
+    boolean choose(long connection, int wanted, long nowNs) {
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        float best = Float.MAX_VALUE;
+        plane = 0;
+        float planeRoom = 0;
+        float planeWindow = 0;
+        for (int p = 0; p < planes; p++) {
+            long candidate = state.plane(connection, p);
+            if (slab.getInt(candidate + PlaneRecord.STATE) != PlaneRecord.UP || isPaced(connection, candidate, nowNs)) {
+                continue;
+            }
+            float window = windows.window(connection, candidate, windows.shareFraction(connection, candidate, nowNs));
+            int inFlight = slab.getInt(candidate + PlaneRecord.IN_FLIGHT);
+            float load = (inFlight + state.random.nextFloat()) / window;
+            if (inFlight + 1 <= window && load < best && pick(connection, candidate, p, window)) {
+                best = load;
+                plane = candidate;
+                planeNumber = p;
+                planeRoom = window - inFlight;
+                planeWindow = window;
+                path = picked;
+            }
+        }
+        if (plane == 0) {
+            return false;
+        }
+        int inFlight = slab.getInt(path + PathRecord.IN_FLIGHT);
+        float share = activeScale(connection, planeWindow);
+        room = Math.min((int) planeRoom, limit(plane, path, share) - inFlight);
+        int run = state.config.runLength;
+        return run == 1 || room >= Math.min(run, wanted) / 2 || slab.getInt(connection + ConnectionRecord.IN_FLIGHT) == 0;
+    }
+
+    /** Packets that may go on this very path now; 0 if it is not good or its plane not up. */
+    int roomOf(long connection, long ofPlane, long ofPath, long nowNs) {
+        if (slab.getInt(ofPath + PathRecord.STATE) != PathRecord.GOOD || slab.getInt(ofPlane + PlaneRecord.STATE) != PlaneRecord.UP
+                || isPaced(connection, ofPlane, nowNs)) {
+            return 0;
+        }
+        float window = windows.window(connection, ofPlane, windows.shareFraction(connection, ofPlane, nowNs));
+        int planeRoom = (int) (window - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT));
+        int pathRoom = limit(ofPlane, ofPath, activeScale(connection, window)) - slab.getInt(ofPath + PathRecord.IN_FLIGHT);
+        return Math.max(0, Math.min(planeRoom, pathRoom));
+    }
+
+    private long picked;
+
+    /** The path of this plane with least in flight for its window; false if none has room. */
+    private boolean pick(long connection, long candidate, int number, float window) {
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        int active = active(paths, window);
+        float scale = (float) paths / active;
+        float best = Float.MAX_VALUE;
+        picked = 0;
+        long at = state.path(connection, number, 0);
+        for (int i = 0; i < active; i++, at += PathRecord.BYTES) {
+            if (slab.getInt(at + PathRecord.STATE) != PathRecord.GOOD) {
+                continue;
+            }
+            int inFlight = slab.getInt(at + PathRecord.IN_FLIGHT);
+            float load = (inFlight + state.random.nextFloat()) / slab.getFloat(at + PathRecord.FACTOR);
+            if (load < best && inFlight < limit(candidate, at, scale) && spanFree(at)) {
+                best = load;
+                picked = at;
+            }
+        }
+        return picked != 0;
+    }
+
+    /** A small window uses few paths, so that each carries enough to be told healthy. */
+    private static int active(int paths, float window) {
+        return Math.clamp((long) Math.ceil(window), Math.min(2, paths), paths);
+    }
+
+    private float activeScale(long connection, float window) {
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        return (float) paths / active(paths, window);
+    }
+
+    private int limit(long ofPlane, long ofPath, float scale) {
+        float w = slab.getFloat(ofPath + PathRecord.FACTOR) * slab.getFloat(ofPlane + PlaneRecord.UNIT) * scale;
+        return Math.max(1, (int) Math.ceil(w - EPSILON));
+    }
+
+    private boolean spanFree(long at) {
+        long head = slab.getLong(at + PathRecord.OUT_HEAD);
+        return head == 0
+                || slab.getInt(at + PathRecord.NEXT_PSN) - slab.getInt(head + PacketRecord.PSN) < Limits.PSN_WINDOW - 1;
+    }
+
+    private boolean isPaced(long connection, long candidate, long nowNs) {
+        long next = slab.getLong(candidate + PlaneRecord.NEXT_TX_NS);
+        if (next == 0 || next - nowNs <= 0) {
+            return false;
+        }
+        state.wakeBy(connection, next);
+        return true;
+    }
+}

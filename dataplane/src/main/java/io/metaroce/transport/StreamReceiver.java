@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.StreamRecord.CONNECTION;
+import static io.metaroce.transport.StreamRecord.EXPECTED_SSN;
+import static io.metaroce.transport.StreamRecord.FAULTS;
+import static io.metaroce.transport.StreamRecord.FAULT_CAUSE;
+import static io.metaroce.transport.StreamRecord.FAULT_MSN;
+import static io.metaroce.transport.StreamRecord.FAULT_SSN;
+import static io.metaroce.transport.StreamRecord.RX_WINDOW;
+import static io.metaroce.transport.StreamRecord.STATE;
+
+import io.metaroce.memory.Access;
+import io.metaroce.memory.RegionTable;
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.Cause;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.Opcode;
+
+/**
+ * The receiving half of streams (spec: "Streams, receiver"): payload goes to its final memory at once and in any order;
+ * exactly-once effects, completions, Reads and errors take their turn by stream sequence number.
+ */
+final class StreamReceiver {
+    static final int TAKEN = 0;
+    /** Seen before: has no effect, but arrived. */
+    static final int DUPLICATE = 1;
+    /** Cannot be taken now: must look as if it never arrived. */
+    static final int REFUSED = 2;
+
+    /* What happens when a packet's turn comes. */
+    private static final int NOTHING = 0;
+    private static final int RECEIVE = 1;
+    private static final int READ = 2;
+    private static final int FAULT = 3;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final StreamSender sender;
+    private final StreamTable streams;
+    private final ReadResponder reads;
+
+    StreamReceiver(EndpointState state, StreamSender sender, StreamTable streams, ReadResponder reads) {
+        this.state = state;
+        this.sender = sender;
+        this.streams = streams;
+        this.reads = reads;
+        slab = state.slab;
+    }
+
+    /** Takes a Data packet at {@code at} whose form, checksum and path are right. */
+    int onData(long connection, long at) {
+        long stream = streams.get(connection, DataHeader.stream(at));
+        if (stream == 0) {
+            state.statsOf(connection).noResource++;
+            return REFUSED;
+        }
+        if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
+            return TAKEN;
+        }
+        int ssn = DataHeader.ssn(at);
+        int ahead = ssn - slab.getInt(stream + EXPECTED_SSN);
+        if (ahead < 0) {
+            return DUPLICATE;
+        }
+        if (ahead > state.windowMask) {
+            state.statsOf(connection).violations++;
+            return REFUSED;
+        }
+        long window = slab.getLong(stream + RX_WINDOW);
+        if (window == 0 && ahead > 0) {
+            window = state.rxWindows.take();
+            slab.putLong(stream + RX_WINDOW, window);
+            if (window == 0) {
+                state.statsOf(connection).noResource++;
+                return REFUSED;
+            }
+        }
+        if (window != 0 && SsnWindow.get(slab, window, state.windowMask, ssn)) {
+            return DUPLICATE;
+        }
+        int turn = act(connection, stream, at, ssn);
+        if (ahead > 0) {
+            remember(stream, window, ssn, turn);
+        } else {
+            advance(connection, stream, turn);
+        }
+        return TAKEN;
+    }
+
+    private void remember(long stream, long window, int ssn, int turn) {
+        SsnWindow.set(slab, window, state.windowMask, ssn);
+        slab.addInt(stream + StreamRecord.WINDOW_COUNT, 1);
+        if ((turn & 1) != 0) {
+            SsnWindow.set(slab, window + state.windowBytes, state.windowMask, ssn);
+        }
+        if ((turn & 2) != 0) {
+            SsnWindow.set(slab, window + 2 * state.windowBytes, state.windowMask, ssn);
+        }
+    }
+
+    /** The expected packet came: its turn, then that of all that waited right behind it. */
+    private void advance(long connection, long stream, int turn) {
+        int ssn = slab.getInt(stream + EXPECTED_SSN);
+        long window = slab.getLong(stream + RX_WINDOW);
+        for (;;) {
+            slab.putInt(stream + EXPECTED_SSN, ++ssn);
+            takeTurn(connection, stream, turn);
+            if (window == 0 || slab.getInt(stream + STATE) != StreamRecord.OPEN
+                    || !SsnWindow.clear(slab, window, state.windowMask, ssn)) {
+                break;
+            }
+            slab.addInt(stream + StreamRecord.WINDOW_COUNT, -1);
+            turn = (SsnWindow.clear(slab, window + state.windowBytes, state.windowMask, ssn) ? 1 : 0)
+                    | (SsnWindow.clear(slab, window + 2 * state.windowBytes, state.windowMask, ssn) ? 2 : 0);
+        }
+        if (window != 0 && slab.getLong(stream + RX_WINDOW) == window && slab.getInt(stream + StreamRecord.WINDOW_COUNT) == 0) {
+            state.rxWindows.give(window);
+            slab.putLong(stream + RX_WINDOW, 0);
+        }
+    }
+
+    private void takeTurn(long connection, long stream, int turn) {
+        switch (turn) {
+            case RECEIVE -> ReceiveQueue.complete(state, stream, Completion.OK);
+            case READ -> reads.due(stream);
+            case FAULT -> fail(connection, stream, slab.getInt(stream + FAULT_CAUSE), slab.getInt(stream + FAULT_MSN));
+            default -> { }
+        }
+    }
+
+    /** Places the payload or notes the request; returns what is to happen in order. */
+    private int act(long connection, long stream, long at, int ssn) {
+        int opcode = DataHeader.opcode(at);
+        int cause = switch (opcode) {
+            case Opcode.WRITE -> write(connection, at);
+            case Opcode.WRITE_IMM -> writeImmediate(connection, stream, at);
+            case Opcode.SEND, Opcode.SEND_IMM -> send(stream, at, opcode);
+            case Opcode.READ_REQUEST -> reads.onRequest(connection, stream, at);
+            case Opcode.READ_RESPONSE -> readResponse(connection, stream, at);
+            default -> Cause.BAD_OPERATION;
+        };
+        if (cause != 0) {
+            note(stream, ssn, DataHeader.msn(at), cause);
+            return FAULT;
+        }
+        if (opcode == Opcode.READ_REQUEST) {
+            return READ;
+        }
+        return Opcode.consumesReceive(opcode) && (DataHeader.flags(at) & DataHeader.LAST) != 0 ? RECEIVE : NOTHING;
+    }
+
+    private int write(long connection, long at) {
+        int length = DataHeader.payloadLength(at);
+        long address = DataHeader.remoteAddress(at);
+        int verdict = state.regions.check(DataHeader.remoteKey(at), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN),
+                address, length, Access.REMOTE_WRITE);
+        if (verdict != RegionTable.OK) {
+            return causeOf(verdict);
+        }
+        place(connection, at, address, length);
+        return 0;
+    }
+
+    private int writeImmediate(long connection, long stream, long at) {
+        int index = DataHeader.immReceiveIndex(at);
+        if (!isPosted(stream, index)) {
+            return Cause.NO_RECEIVE;
+        }
+        long entry = ReceiveQueue.entry(state, stream, index);
+        slab.putInt(entry + ReceiveQueue.BYTES, DataHeader.messageLength(at));
+        slab.putInt(entry + ReceiveQueue.IMMEDIATE, DataHeader.immediate(at));
+        slab.putInt(entry + ReceiveQueue.OPCODE, Opcode.WRITE_IMM);
+        return write(connection, at);
+    }
+
+    private int send(long stream, long at, int opcode) {
+        int index = DataHeader.receiveIndex(at);
+        if (!isPosted(stream, index)) {
+            return Cause.NO_RECEIVE;
+        }
+        long entry = ReceiveQueue.entry(state, stream, index);
+        int message = DataHeader.messageLength(at);
+        if (message > slab.getInt(entry + ReceiveQueue.LENGTH)) {
+            return Cause.BAD_LENGTH;
+        }
+        slab.putInt(entry + ReceiveQueue.BYTES, message);
+        slab.putInt(entry + ReceiveQueue.IMMEDIATE, DataHeader.immediate(at));
+        slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
+        place(slab.getLong(stream + CONNECTION), at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
+                DataHeader.payloadLength(at));
+        return 0;
+    }
+
+    /** Response bytes go where the request says, if it is still ours; a stale response has no effect. */
+    private int readResponse(long connection, long stream, long at) {
+        long id = DataHeader.requestId(at);
+        int index = (int) id;
+        if (index < 0 || index >= state.work.capacity()) {
+            return 0;
+        }
+        long work = state.work.at(index);
+        int length = DataHeader.payloadLength(at);
+        if (slab.getLong(work + WorkRecord.REQUEST_ID) != id || slab.getLong(work + WorkRecord.STREAM) != stream
+                || slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST
+                || slab.getInt(work + WorkRecord.LENGTH) != DataHeader.messageLength(at)) {
+            return 0;
+        }
+        place(connection, at, slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + DataHeader.offset(at), length);
+        if (slab.addInt(work + WorkRecord.READ_BYTES, length) == slab.getInt(work + WorkRecord.LENGTH)) {
+            slab.putInt(work + WorkRecord.READ_DONE, 1);
+            sender.settle(stream);
+        }
+        return 0;
+    }
+
+    private void place(long connection, long at, long address, int length) {
+        if (length > 0) {
+            Bytes.copy(at + DataHeader.LENGTH, address, length);
+            state.statsOf(connection).bytesReceived += length;
+        }
+    }
+
+    private boolean isPosted(long stream, int index) {
+        int done = slab.getInt(stream + StreamRecord.RECEIVES_DONE);
+        int ahead = index - done;
+        return ahead >= 0 && ahead < slab.getInt(stream + StreamRecord.RECEIVES_POSTED) - done;
+    }
+
+    /** Remembers the earliest fault of the stream; its turn decides. */
+    private void note(long stream, int ssn, int msn, int cause) {
+        if (slab.getInt(stream + FAULTS) != 0 && ssn - slab.getInt(stream + FAULT_SSN) > 0) {
+            return;
+        }
+        slab.putInt(stream + FAULTS, 1);
+        slab.putInt(stream + FAULT_SSN, ssn);
+        slab.putInt(stream + FAULT_MSN, msn);
+        slab.putInt(stream + FAULT_CAUSE, cause);
+    }
+
+    /** Ends the stream because of what the peer asked for, and owes the peer a NAK. */
+    void fail(long connection, long stream, int cause, int msn) {
+        if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
+            return;
+        }
+        slab.putInt(stream + FAULT_CAUSE, cause);
+        slab.putInt(stream + FAULT_MSN, msn);
+        slab.putInt(stream + StreamRecord.NAK_PENDING, 1);
+        slab.putLong(stream + StreamRecord.NAK_NEXT, slab.getLong(connection + ConnectionRecord.NAK_HEAD));
+        slab.putLong(connection + ConnectionRecord.NAK_HEAD, stream);
+        slab.addInt(connection + ConnectionRecord.NAK_COUNT, 1);
+        slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
+        state.makeReady(connection);
+        shut(connection, stream, cause);
+    }
+
+    /** Puts the stream in error: receives flush now, sends as soon as their packets are settled. */
+    void shut(long connection, long stream, int cause) {
+        slab.putInt(stream + STATE, StreamRecord.ERROR);
+        release(stream);
+        ReceiveQueue.flush(state, stream, Completion.FLUSHED);
+        Event event = state.events.push(true);
+        if (event == null) {
+            state.counters.eventOverflow++;
+        } else {
+            event.kind = Event.STREAM_FAILED;
+            event.connection = slab.getInt(connection + ConnectionRecord.LOCAL_CID);
+            event.stream = slab.getInt(stream + StreamRecord.ID);
+            event.reason = cause;
+            describe(event, connection);
+        }
+        sender.settle(stream);
+    }
+
+    void describe(Event event, long connection) {
+        long plane = state.plane(connection, 0);
+        event.peerHigh = slab.getLong(plane + PlaneRecord.REMOTE_HIGH);
+        event.peerLow = slab.getLong(plane + PlaneRecord.REMOTE_LOW);
+        event.peerPort = slab.getInt(plane + PlaneRecord.REMOTE_PORT);
+    }
+
+    /** The peer refused message {@code msn} of ours. Idempotent. */
+    void onNak(long connection, int id, int msn, int cause) {
+        long stream = streams.find(connection, id);
+        if (stream == 0) {
+            return;
+        }
+        streams.addNews(stream, StreamTable.NEWS_CONFIRM);
+        if (slab.getInt(stream + StreamRecord.NAKED) == 0) {
+            slab.putInt(stream + StreamRecord.NAKED, 1);
+            slab.putInt(stream + StreamRecord.NAK_MSN, msn);
+            slab.putInt(stream + StreamRecord.NAK_CAUSE, cause);
+            if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
+                shut(connection, stream, cause);
+            } else {
+                sender.settle(stream);
+            }
+        }
+    }
+
+    /** The peer knows that we refused its message: no need to repeat the NAK. */
+    void onConfirm(long connection, int id) {
+        long stream = streams.find(connection, id);
+        if (stream == 0 || slab.getInt(stream + StreamRecord.NAK_PENDING) == 0) {
+            return;
+        }
+        slab.putInt(stream + StreamRecord.NAK_PENDING, 0);
+        slab.addInt(connection + ConnectionRecord.NAK_COUNT, -1);
+        long previous = 0;
+        for (long s = slab.getLong(connection + ConnectionRecord.NAK_HEAD); s != stream; s = slab.getLong(s + StreamRecord.NAK_NEXT)) {
+            previous = s;
+        }
+        long next = slab.getLong(stream + StreamRecord.NAK_NEXT);
+        slab.putLong(previous == 0 ? connection + ConnectionRecord.NAK_HEAD : previous + StreamRecord.NAK_NEXT, next);
+    }
+
+    /** Gives back the out-of-order window. */
+    void release(long stream) {
+        long window = slab.getLong(stream + RX_WINDOW);
+        if (window != 0) {
+            SsnWindow.wipe(slab, window, 3 * state.windowBytes);
+            slab.putInt(stream + StreamRecord.WINDOW_COUNT, 0);
+            state.rxWindows.give(window);
+            slab.putLong(stream + RX_WINDOW, 0);
+        }
+    }
+
+    static int causeOf(int verdict) {
+        return switch (verdict) {
+            case RegionTable.BAD_KEY -> Cause.BAD_KEY;
+            case RegionTable.OUT_OF_BOUNDS -> Cause.OUT_OF_BOUNDS;
+            case RegionTable.ACCESS_DENIED -> Cause.ACCESS_DENIED;
+            default -> Cause.PROTECTION_DOMAIN;
+        };
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Fields of a stream in the slab, both directions. Queues and windows in use lie apart. */
+final class StreamRecord {
+    static final int BYTES = 256;
+
+    static final int OPEN = 0;
+    static final int ERROR = 1;
+
+    private static final Layout L = new Layout("stream", BYTES);
+    static final int POOL_LINK = L.i64();
+    static final int CONNECTION = L.i64();
+    static final int NEXT_OF_CONNECTION = L.i64();
+    static final int ID = L.i32();
+    static final int STATE = L.i32();
+    /* Sender: posted work in order; the cursor is the first with unsent packets. Responses to Reads queue apart. */
+    static final int WORK_HEAD = L.i64();
+    static final int WORK_TAIL = L.i64();
+    static final int WORK_CURSOR = L.i64();
+    static final int RESPONSE_HEAD = L.i64();
+    static final int RESPONSE_TAIL = L.i64();
+    static final int RESPONSE_CURSOR = L.i64();
+    static final int READY_NEXT = L.i64();
+    static final int READY = L.i32();
+    static final int NEXT_SSN = L.i32();
+    /** Lowest SSN not acknowledged. */
+    static final int ACKED_SSN = L.i32();
+    static final int NEXT_MSN = L.i32();
+    static final int NEXT_RECEIVE_INDEX = L.i32();
+    static final int NEXT_READ_INDEX = L.i32();
+    static final int READS_DONE = L.i32();
+    /** The peer has posted this many receives so far. */
+    static final int CREDIT = L.i32();
+    static final int CREDIT_ASK_NS = L.i64();
+    static final int CREDIT_ASK_DELAY_NS = L.i64();
+    /** The peer refused message NAK_MSN of ours. */
+    static final int NAKED = L.i32();
+    static final int NAK_MSN = L.i32();
+    static final int NAK_CAUSE = L.i32();
+    /* Receiver. */
+    static final int EXPECTED_SSN = L.i32();
+    static final int RECEIVES_POSTED = L.i32();
+    static final int RECEIVES_DONE = L.i32();
+    static final int CREDIT_TOLD = L.i32();
+    /** Reads whose turn has come, and of those the ones answered. */
+    static final int READS_DUE = L.i32();
+    static final int READS_EXECUTED = L.i32();
+    /** Packets that wait in the out-of-order window. */
+    static final int WINDOW_COUNT = L.i32();
+    static final int FAULTS = L.i32();
+    static final int FAULT_SSN = L.i32();
+    static final int FAULT_MSN = L.i32();
+    static final int FAULT_CAUSE = L.i32();
+    /** We refused message FAULT_MSN of the peer's and it has not confirmed. */
+    static final int NAK_PENDING = L.i32();
+    /** Bits of {@link StreamNews}: what to tell the peer about this stream. */
+    static final int NEWS = L.i32();
+    static final int NEWS_NEXT = L.i64();
+    static final int NAK_NEXT = L.i64();
+    static final int RECEIVE_QUEUE = L.i64();
+    /** Out-of-order window of the receiver and of the acknowledgements, and pending Reads; 0 while not in use. */
+    static final int RX_WINDOW = L.i64();
+    static final int TX_WINDOW = L.i64();
+    static final int READ_QUEUE = L.i64();
+
+    static {
+        L.end();
+    }
+
+    private StreamRecord() {
+    }
+}

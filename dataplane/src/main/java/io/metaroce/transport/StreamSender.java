@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.StreamRecord.ACKED_SSN;
+import static io.metaroce.transport.StreamRecord.CONNECTION;
+import static io.metaroce.transport.StreamRecord.CREDIT;
+import static io.metaroce.transport.StreamRecord.NEXT_READ_INDEX;
+import static io.metaroce.transport.StreamRecord.NEXT_RECEIVE_INDEX;
+import static io.metaroce.transport.StreamRecord.NEXT_SSN;
+import static io.metaroce.transport.StreamRecord.READS_DONE;
+import static io.metaroce.transport.StreamRecord.READY;
+import static io.metaroce.transport.StreamRecord.READY_NEXT;
+import static io.metaroce.transport.StreamRecord.RESPONSE_CURSOR;
+import static io.metaroce.transport.StreamRecord.RESPONSE_HEAD;
+import static io.metaroce.transport.StreamRecord.RESPONSE_TAIL;
+import static io.metaroce.transport.StreamRecord.STATE;
+import static io.metaroce.transport.StreamRecord.TX_WINDOW;
+import static io.metaroce.transport.StreamRecord.WORK_CURSOR;
+import static io.metaroce.transport.StreamRecord.WORK_HEAD;
+import static io.metaroce.transport.StreamRecord.WORK_TAIL;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Opcode;
+
+/**
+ * The sending half of streams: queues of posted work, which packet is next, what an acknowledged packet completes
+ * (spec: "Streams, sender").
+ */
+final class StreamSender {
+    private final EndpointState state;
+    private final Slab slab;
+
+    StreamSender(EndpointState state) {
+        this.state = state;
+        slab = state.slab;
+    }
+
+    // ---- queues ----
+
+    void enqueueWork(long stream, long work) {
+        append(stream + WORK_HEAD, stream + WORK_TAIL, work);
+        if (slab.getLong(stream + WORK_CURSOR) == 0) {
+            slab.putLong(stream + WORK_CURSOR, work);
+        }
+        enqueued(stream, work);
+    }
+
+    void enqueueResponse(long stream, long work) {
+        append(stream + RESPONSE_HEAD, stream + RESPONSE_TAIL, work);
+        if (slab.getLong(stream + RESPONSE_CURSOR) == 0) {
+            slab.putLong(stream + RESPONSE_CURSOR, work);
+        }
+        enqueued(stream, work);
+    }
+
+    private void enqueued(long stream, long work) {
+        long connection = slab.getLong(stream + CONNECTION);
+        slab.addInt(connection + ConnectionRecord.UNSENT_PACKETS, slab.getInt(work + WorkRecord.PACKETS));
+        slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, 1);
+        makeReady(stream);
+    }
+
+    private void append(long headField, long tailField, long work) {
+        slab.putLong(work + WorkRecord.NEXT, 0);
+        long tail = slab.getLong(tailField);
+        if (tail == 0) {
+            slab.putLong(headField, work);
+        } else {
+            slab.putLong(tail + WorkRecord.NEXT, work);
+        }
+        slab.putLong(tailField, work);
+    }
+
+    /** Puts the stream in turn if it has anything unsent; called whenever what held it back may have gone. */
+    void makeReady(long stream) {
+        if (slab.getInt(stream + READY) != 0 || slab.getInt(stream + STATE) != StreamRecord.OPEN
+                || slab.getLong(stream + WORK_CURSOR) == 0 && slab.getLong(stream + RESPONSE_CURSOR) == 0) {
+            return;
+        }
+        long connection = slab.getLong(stream + CONNECTION);
+        slab.putInt(stream + READY, 1);
+        slab.putLong(stream + READY_NEXT, 0);
+        long tail = slab.getLong(connection + ConnectionRecord.STREAMS_TAIL);
+        if (tail == 0) {
+            slab.putLong(connection + ConnectionRecord.STREAMS_HEAD, stream);
+        } else {
+            slab.putLong(tail + READY_NEXT, stream);
+        }
+        slab.putLong(connection + ConnectionRecord.STREAMS_TAIL, stream);
+        state.makeReady(connection);
+    }
+
+    /** Takes the first stream in turn off the list; the caller puts it back with {@link #makeReady} if it has more. */
+    void takeTurn(long connection, long stream) {
+        long next = slab.getLong(stream + READY_NEXT);
+        slab.putLong(connection + ConnectionRecord.STREAMS_HEAD, next);
+        if (next == 0) {
+            slab.putLong(connection + ConnectionRecord.STREAMS_TAIL, 0);
+        }
+        slab.putInt(stream + READY, 0);
+    }
+
+    // ---- what is next ----
+
+    /**
+     * The work request whose next packet may be sent now, or 0: nothing unsent, no credit, too many Reads, or the stream's
+     * window is full.
+     */
+    long next(long stream, long nowNs) {
+        int out = slab.getInt(stream + NEXT_SSN) - slab.getInt(stream + ACKED_SSN);
+        if (out > 0) {
+            long connection = slab.getLong(stream + CONNECTION);
+            if (out >= slab.getInt(connection + ConnectionRecord.STREAM_WINDOW) || !haveWindow(stream)) {
+                return 0;
+            }
+        }
+        long work = slab.getLong(stream + WORK_CURSOR);
+        if (work != 0 && slab.getInt(work + WorkRecord.SENT) > 0) {
+            return work;
+        }
+        long response = slab.getLong(stream + RESPONSE_CURSOR);
+        if (response != 0) {
+            return response;
+        }
+        return work != 0 && mayStart(stream, work, nowNs) ? work : 0;
+    }
+
+    private boolean haveWindow(long stream) {
+        if (slab.getLong(stream + TX_WINDOW) == 0) {
+            slab.putLong(stream + TX_WINDOW, state.txWindows.take());
+        }
+        return slab.getLong(stream + TX_WINDOW) != 0;
+    }
+
+    private boolean mayStart(long stream, long work, long nowNs) {
+        int opcode = slab.getInt(work + WorkRecord.OPCODE);
+        if (Opcode.consumesReceive(opcode)) {
+            if (slab.getInt(stream + CREDIT) - slab.getInt(stream + NEXT_RECEIVE_INDEX) > 0) {
+                return true;
+            }
+            askForCredit(stream, nowNs);
+            return false;
+        }
+        return opcode != Opcode.READ_REQUEST || slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE)
+                < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
+    }
+
+    /** Schedules a credit request, should no credit come by itself; repeated with back-off (spec: "Receive credit"). */
+    private void askForCredit(long stream, long nowNs) {
+        long delay = Math.max(Limits.CREDIT_ASK_MIN_NS, 2 * state.config.timerFloorNs);
+        slab.putLong(stream + StreamRecord.CREDIT_ASK_DELAY_NS, delay);
+        slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, nowNs + delay);
+        slab.putInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.CREDIT_WAIT, 1);
+        state.wakeBy(slab.getLong(stream + CONNECTION), nowNs + delay);
+    }
+
+    /** Accounts for the next packet of {@code work} being sent for the first time; returns its number in the message. */
+    int advance(long stream, long work) {
+        int index = slab.getInt(work + WorkRecord.SENT);
+        if (index == 0) {
+            slab.putInt(work + WorkRecord.FIRST_SSN, slab.getInt(stream + NEXT_SSN));
+            int opcode = slab.getInt(work + WorkRecord.OPCODE);
+            if (Opcode.consumesReceive(opcode)) {
+                slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_RECEIVE_INDEX, 1) - 1);
+                slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
+            } else if (opcode == Opcode.READ_REQUEST) {
+                slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_READ_INDEX, 1) - 1);
+            }
+        }
+        slab.addInt(stream + NEXT_SSN, 1);
+        slab.addInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.UNSENT_PACKETS, -1);
+        slab.putInt(work + WorkRecord.SENT, index + 1);
+        if (index + 1 == slab.getInt(work + WorkRecord.PACKETS)) {
+            long cursor = slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE ? RESPONSE_CURSOR : WORK_CURSOR;
+            slab.putLong(stream + cursor, slab.getLong(work + WorkRecord.NEXT));
+        }
+        return index;
+    }
+
+    // ---- what is done ----
+
+    /** A packet of ours has arrived. */
+    void onPacketAcked(long packet) {
+        long work = slab.getLong(packet + PacketRecord.WORK);
+        long stream = slab.getLong(work + WorkRecord.STREAM);
+        acknowledge(stream, slab.getInt(work + WorkRecord.FIRST_SSN) + slab.getInt(packet + PacketRecord.INDEX));
+        int acked = slab.addInt(work + WorkRecord.ACKED, 1);
+        if (acked == slab.getInt(work + WorkRecord.SENT)) {
+            settle(stream);
+        }
+    }
+
+    /** Moves the lowest unacknowledged SSN, keeping those beyond it in the window's bits. */
+    private void acknowledge(long stream, int ssn) {
+        int base = slab.getInt(stream + ACKED_SSN);
+        long window = slab.getLong(stream + TX_WINDOW);
+        boolean wasFull = slab.getInt(stream + NEXT_SSN) - base
+                >= slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.STREAM_WINDOW);
+        if (ssn != base) {
+            SsnWindow.set(slab, window, state.windowMask, ssn);
+            return;
+        }
+        base++;
+        if (window != 0) {
+            while (SsnWindow.clear(slab, window, state.windowMask, base)) {
+                base++;
+            }
+        }
+        slab.putInt(stream + ACKED_SSN, base);
+        if (base == slab.getInt(stream + NEXT_SSN) && window != 0) {
+            state.txWindows.give(window);
+            slab.putLong(stream + TX_WINDOW, 0);
+        }
+        if (wasFull || slab.getInt(stream + READY) == 0) {
+            makeReady(stream);
+        }
+    }
+
+    /** Completes, in order, what has nothing more to wait for. */
+    void settle(long stream) {
+        settleResponses(stream);
+        boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
+        for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(stream + WORK_HEAD)) {
+            int sent = slab.getInt(work + WorkRecord.SENT);
+            boolean done = isDone(work);
+            if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < sent)) {
+                return;
+            }
+            int status = done ? Completion.OK : Completion.FLUSHED;
+            if (slab.getInt(stream + StreamRecord.NAKED) != 0) {
+                int past = slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN);
+                status = past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : past > 0 ? Completion.FLUSHED : status;
+            }
+            complete(stream, work, status);
+        }
+    }
+
+    private boolean isDone(long work) {
+        return slab.getInt(work + WorkRecord.ACKED) == slab.getInt(work + WorkRecord.PACKETS)
+                && (slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST || slab.getInt(work + WorkRecord.READ_DONE) != 0);
+    }
+
+    private void settleResponses(long stream) {
+        boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
+        for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(stream + RESPONSE_HEAD)) {
+            if (!isDone(work) && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
+                return;
+            }
+            unlink(stream, work, RESPONSE_HEAD, RESPONSE_TAIL, RESPONSE_CURSOR);
+            free(stream, work);
+        }
+    }
+
+    private void complete(long stream, long work, int status) {
+        unlink(stream, work, WORK_HEAD, WORK_TAIL, WORK_CURSOR);
+        int opcode = slab.getInt(work + WorkRecord.OPCODE);
+        if (opcode == Opcode.READ_REQUEST && slab.getInt(work + WorkRecord.SENT) > 0) {
+            slab.addInt(stream + READS_DONE, 1);
+        }
+        state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.LOCAL_CID),
+                slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(work + WorkRecord.ID),
+                status == Completion.OK ? slab.getInt(work + WorkRecord.LENGTH) : 0, 0, false, false);
+        free(stream, work);
+        if (opcode == Opcode.READ_REQUEST) {
+            makeReady(stream);
+        }
+    }
+
+    private void unlink(long stream, long work, int headField, int tailField, int cursorField) {
+        long next = slab.getLong(work + WorkRecord.NEXT);
+        slab.putLong(stream + headField, next);
+        if (next == 0) {
+            slab.putLong(stream + tailField, 0);
+        }
+        if (slab.getLong(stream + cursorField) == work) {
+            slab.putLong(stream + cursorField, next);
+        }
+    }
+
+    private void free(long stream, long work) {
+        long connection = slab.getLong(stream + CONNECTION);
+        int unsent = slab.getInt(work + WorkRecord.PACKETS) - slab.getInt(work + WorkRecord.SENT);
+        slab.addInt(connection + ConnectionRecord.UNSENT_PACKETS, -unsent);
+        slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, -1);
+        slab.putLong(work + WorkRecord.REQUEST_ID, 0);
+        slab.putInt(work + WorkRecord.OPCODE, 0);
+        state.work.give(work);
+    }
+
+    /** Ends all work of a stream whose connection is gone; its packets are discarded by the caller first. */
+    void abandon(long stream) {
+        for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(stream + WORK_HEAD)) {
+            complete(stream, work, Completion.CONNECTION_LOST);
+        }
+        for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(stream + RESPONSE_HEAD)) {
+            unlink(stream, work, RESPONSE_HEAD, RESPONSE_TAIL, RESPONSE_CURSOR);
+            free(stream, work);
+        }
+        long window = slab.getLong(stream + TX_WINDOW);
+        if (window != 0) {
+            SsnWindow.wipe(slab, window, state.windowBytes);
+            state.txWindows.give(window);
+        }
+    }
+}

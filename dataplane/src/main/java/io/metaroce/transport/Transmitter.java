@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.ConnectionRecord.ORPHAN_HEAD;
+import static io.metaroce.transport.ConnectionRecord.ORPHAN_TAIL;
+import static io.metaroce.transport.ConnectionRecord.STREAMS_HEAD;
+import static io.metaroce.transport.ConnectionRecord.UNSENT_PACKETS;
+
+import io.metaroce.memory.RegionTable;
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Rate16;
+import io.metaroce.wire.Type;
+
+/** Sends a connection's probes and data: repairs on the path that lost them, then orphans, then new data, in runs. */
+final class Transmitter {
+    /** Packets a connection may send before the next has its turn. */
+    private static final int QUANTUM = 64;
+
+    private final EndpointState state;
+    private final Slab slab;
+    private final Outgoing out;
+    private final Windows windows;
+    private final Spray spray;
+    private final PathSender paths;
+    private final StreamSender streams;
+    private final StreamReceiver receiver;
+    private final ReadResponder reads;
+
+    Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, StreamSender streams, StreamReceiver receiver,
+            ReadResponder reads) {
+        this.state = state;
+        this.out = out;
+        this.windows = windows;
+        this.paths = paths;
+        this.streams = streams;
+        this.receiver = receiver;
+        this.reads = reads;
+        slab = state.slab;
+        spray = new Spray(state, windows);
+    }
+
+    // ---- probes ----
+
+    void probes(long connection, long nowNs) {
+        int count = slab.getInt(connection + ConnectionRecord.PROBES_WANTED);
+        int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        int total = slab.getInt(connection + ConnectionRecord.PLANES) * perPlane;
+        for (int i = 0; i < total && count > 0; i++) {
+            long path = state.path(connection, 0, i);
+            if (slab.getInt(path + PathRecord.PROBE_WANTED) == 0) {
+                continue;
+            }
+            if (out.isFull()) {
+                state.makeReady(connection);
+                break;
+            }
+            slab.putInt(path + PathRecord.PROBE_WANTED, 0);
+            count--;
+            probe(connection, path, nowNs);
+        }
+        slab.putInt(connection + ConnectionRecord.PROBES_WANTED, count);
+    }
+
+    private void probe(long connection, long path, long nowNs) {
+        int number = slab.getInt(path + PathRecord.NUMBER);
+        int planeNumber = DataHeader.planeOf(number);
+        long at = out.header();
+        int next = slab.getInt(path + PathRecord.NEXT_PSN);
+        int floor = next - paths.span(path);
+        Prefix.write(at, Type.PROBE, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
+        ProbeHeader.floorDistance(at, Math.min(255, next - floor));
+        Bytes.putInt(at + ProbeHeader.PATH, 0);
+        ProbeHeader.path(at, number);
+        ProbeHeader.epoch(at, slab.getInt(path + PathRecord.EPOCH));
+        ProbeHeader.nextPsn(at, next);
+        ProbeHeader.timestamp(at, (int) nowNs);
+        Bytes.putInt(at + ProbeHeader.DEMAND, 0);
+        ProbeHeader.demand(at, slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.DEMAND));
+        ProbeHeader.receivePort(at, state.config.localAddresses[planeNumber].port());
+        ProbeHeader.floor(at, floor);
+        out.control(connection, planeNumber, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH,
+                slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
+        if (slab.addInt(path + PathRecord.PROBES_OUT, 1) == 1) {
+            slab.putLong(path + PathRecord.FIRST_PROBE_NS, nowNs);
+        }
+        slab.putLong(path + PathRecord.LAST_PROBE_NS, nowNs);
+        slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
+        slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
+        state.statsOf(connection).probes++;
+    }
+
+    // ---- data ----
+
+    /** Sends what windows allow, up to a quantum; the connection stays ready if more could go at once. */
+    void data(long connection, long nowNs) {
+        int unsentBefore = slab.getInt(connection + UNSENT_PACKETS);
+        int repairs = repairsWaiting(connection);
+        if (unsentBefore == 0 && repairs == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0) {
+            return;
+        }
+        stateDemand(connection);
+        int left = QUANTUM;
+        while (left > 0 && !out.isFull()) {
+            int sent = run(connection, Math.min(left, out.room()), nowNs);
+            if (sent == 0) {
+                break;
+            }
+            left -= sent;
+        }
+        if (left == 0 || out.isFull()) {
+            state.makeReady(connection);
+        }
+        if (unsentBefore > 1 && slab.getInt(connection + UNSENT_PACKETS) == 0) {
+            probeTail(connection);
+        }
+        state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
+    }
+
+    private int repairsWaiting(long connection) {
+        int repairs = 0;
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            repairs += slab.getInt(state.plane(connection, p) + PlaneRecord.RTX_PACKETS);
+        }
+        return repairs;
+    }
+
+    /** What we could use on each plane: all that waits, within an RTT (spec: "Demand"). */
+    private void stateDemand(long connection) {
+        long bits = 8L * slab.getInt(connection + UNSENT_PACKETS) * slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU);
+        long line = windows.lineKbps(connection);
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long plane = state.plane(connection, p);
+            long kbps = bits * 1_000_000 / Math.max(1, slab.getInt(plane + PlaneRecord.SRTT_NS));
+            slab.putInt(plane + PlaneRecord.DEMAND, Rate16.encode(Math.min(line, Math.max(1, kbps))));
+        }
+    }
+
+    /** One run of packets on one path; returns how many. */
+    private int run(long connection, int most, long nowNs) {
+        int limit = Math.min(most, state.config.runLength);
+        long path = pathToRepair(connection);
+        int sent = 0;
+        int room;
+        if (path != 0) {
+            spray.path = path;
+            int number = slab.getInt(path + PathRecord.NUMBER);
+            spray.planeNumber = DataHeader.planeOf(number);
+            spray.plane = state.plane(connection, spray.planeNumber);
+            room = limit;
+        } else {
+            int waiting = slab.getInt(connection + UNSENT_PACKETS);
+            if (slab.getLong(connection + ORPHAN_HEAD) == 0 && slab.getLong(connection + STREAMS_HEAD) == 0
+                    || !spray.choose(connection, Math.max(1, waiting), nowNs)) {
+                return 0;
+            }
+            path = spray.path;
+            room = Math.min(limit, spray.room);
+        }
+        while (sent < room && slab.getLong(path + PathRecord.RTX_HEAD) != 0 && spanFree(path)) {
+            long packet = state.removeFirst(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL);
+            slab.addInt(path + PathRecord.RTX_COUNT, -1);
+            slab.addInt(spray.plane + PlaneRecord.RTX_PACKETS, -1);
+            again(connection, path, packet, nowNs);
+            sent++;
+        }
+        if (sent > 0) {
+            // The run goes on with new data on the same path, so that a port can still batch it.
+            room = Math.min(limit, sent + spray.roomOf(connection, spray.plane, path, nowNs));
+        }
+        while (sent < room && slab.getLong(connection + ORPHAN_HEAD) != 0 && spanFree(path)) {
+            again(connection, path, state.removeFirst(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL), nowNs);
+            sent++;
+        }
+        while (sent < room && spanFree(path) && fresh(connection, path, nowNs)) {
+            sent++;
+        }
+        rotate(connection);
+        return sent;
+    }
+
+    private boolean spanFree(long path) {
+        return paths.span(path) < Limits.PSN_WINDOW - 1;
+    }
+
+    /** A path that may repeat what it lost, or 0. */
+    private long pathToRepair(long connection) {
+        int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            if (slab.getInt(state.plane(connection, p) + PlaneRecord.RTX_PACKETS) == 0) {
+                continue;
+            }
+            for (int i = 0; i < perPlane; i++) {
+                long path = state.path(connection, p, i);
+                if (slab.getInt(path + PathRecord.RTX_COUNT) > 0 && slab.getInt(path + PathRecord.STATE) != PathRecord.PROBING
+                        && spanFree(path)) {
+                    return path;
+                }
+            }
+        }
+        return 0;
+    }
+
+    private void again(long connection, long path, long packet, long nowNs) {
+        slab.addInt(packet + PacketRecord.TRIES, 1);
+        slab.addLong(path + PathRecord.RETRANSMISSIONS, 1);
+        state.statsOf(connection).retransmissions++;
+        emit(connection, path, packet, DataHeader.RETRANSMISSION, nowNs);
+        if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
+            paths.wantProbe(connection, path);
+        }
+    }
+
+    /** Sends the next new packet of the stream in turn; false if no stream may send. */
+    private boolean fresh(long connection, long path, long nowNs) {
+        long stream;
+        long work;
+        for (;;) {
+            stream = slab.getLong(connection + STREAMS_HEAD);
+            if (stream == 0) {
+                return false;
+            }
+            work = slab.getInt(stream + StreamRecord.STATE) == StreamRecord.OPEN ? streams.next(stream, nowNs) : 0;
+            if (work != 0 && slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE && !mayStillRead(connection, stream, work)) {
+                work = 0;
+            }
+            if (work != 0) {
+                break;
+            }
+            streams.takeTurn(connection, stream);
+        }
+        long packet = state.packets.take();
+        if (packet == 0) {
+            return false;
+        }
+        slab.putLong(packet + PacketRecord.WORK, work);
+        slab.putInt(packet + PacketRecord.TRIES, 0);
+        slab.putInt(packet + PacketRecord.INDEX, streams.advance(stream, work));
+        emit(connection, path, packet, 0, nowNs);
+        return true;
+    }
+
+    /** The region may have been deregistered since the request was taken: then the stream fails, and nothing is read. */
+    private boolean mayStillRead(long connection, long stream, long work) {
+        int verdict = reads.check(connection, slab.getInt(work + WorkRecord.LOCAL_KEY), slab.getLong(work + WorkRecord.LOCAL_ADDRESS),
+                slab.getInt(work + WorkRecord.LENGTH));
+        if (verdict == RegionTable.OK) {
+            return true;
+        }
+        receiver.fail(connection, stream, StreamReceiver.causeOf(verdict), slab.getInt(work + WorkRecord.MSN));
+        return false;
+    }
+
+    /** The stream in turn goes to the end of the line, if others wait. */
+    private void rotate(long connection) {
+        long stream = slab.getLong(connection + STREAMS_HEAD);
+        if (stream != 0 && slab.getLong(stream + StreamRecord.READY_NEXT) != 0) {
+            streams.takeTurn(connection, stream);
+            streams.makeReady(stream);
+        }
+    }
+
+    private void emit(long connection, long path, long packet, int flags, long nowNs) {
+        long plane = spray.plane;
+        int span = paths.span(path);
+        int psn = paths.sent(connection, plane, path, packet, nowNs);
+        long work = slab.getLong(packet + PacketRecord.WORK);
+        long stream = slab.getLong(work + WorkRecord.STREAM);
+        int index = slab.getInt(packet + PacketRecord.INDEX);
+        int opcode = slab.getInt(work + WorkRecord.OPCODE);
+        int message = slab.getInt(work + WorkRecord.LENGTH);
+        int mtu = slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU);
+        int offset = index * mtu;
+        boolean last = index + 1 == slab.getInt(work + WorkRecord.PACKETS);
+        int length = last ? message - offset : mtu;
+        long payload = slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + offset;
+        if (last) {
+            flags |= DataHeader.LAST;
+        }
+        if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
+            flags |= DataHeader.ACK_REQUEST;
+        }
+        long at = out.header();
+        Prefix.write(at, Type.DATA, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
+        DataHeader.flags(at, flags);
+        DataHeader.opcode(at, opcode);
+        DataHeader.floorDistance(at, span);
+        Bytes.putInt(at + DataHeader.PATH, slab.getInt(path + PathRecord.NUMBER) << 16 | (slab.getInt(path + PathRecord.EPOCH) & 0xff) << 8);
+        DataHeader.psn(at, psn);
+        DataHeader.timestamp(at, (int) nowNs);
+        DataHeader.stream(at, slab.getInt(stream + StreamRecord.ID));
+        DataHeader.ssn(at, slab.getInt(work + WorkRecord.FIRST_SSN) + index);
+        DataHeader.msn(at, slab.getInt(work + WorkRecord.MSN));
+        DataHeader.demand(at, slab.getInt(plane + PlaneRecord.DEMAND));
+        DataHeader.remoteKey(at, 0);
+        DataHeader.offset(at, offset);
+        DataHeader.messageLength(at, message);
+        DataHeader.immediate(at, 0);
+        int headerLength = DataHeader.LENGTH;
+        switch (opcode) {
+            case Opcode.WRITE, Opcode.WRITE_IMM -> {
+                DataHeader.remoteAddress(at, slab.getLong(work + WorkRecord.REMOTE_ADDRESS) + offset);
+                DataHeader.remoteKey(at, slab.getInt(work + WorkRecord.REMOTE_KEY));
+                if (opcode == Opcode.WRITE_IMM) {
+                    DataHeader.immReceiveIndex(at, slab.getInt(work + WorkRecord.INDEX));
+                    DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
+                }
+            }
+            case Opcode.SEND, Opcode.SEND_IMM -> {
+                DataHeader.remoteAddress(at, 0);
+                DataHeader.receiveIndex(at, slab.getInt(work + WorkRecord.INDEX));
+                DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
+            }
+            case Opcode.READ_RESPONSE -> DataHeader.requestId(at, slab.getLong(work + WorkRecord.REQUEST_ID));
+            default -> {
+                DataHeader.remoteAddress(at, slab.getLong(work + WorkRecord.REMOTE_ADDRESS));
+                DataHeader.remoteKey(at, slab.getInt(work + WorkRecord.REMOTE_KEY));
+                DataHeader.readIndex(at, slab.getInt(work + WorkRecord.INDEX));
+                // The request's payload is its identifier, written behind the header.
+                Bytes.putLong(at + DataHeader.LENGTH, slab.getLong(work + WorkRecord.REQUEST_ID));
+                headerLength += DataHeader.READ_REQUEST_PAYLOAD;
+                length = 0;
+            }
+        }
+        DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
+        int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
+        out.finish(connection, spray.planeNumber, slab.getInt(path + PathRecord.SOURCE_PORT), headerLength, payload, length, covered,
+                slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
+        slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
+        ConnectionStats stats = state.statsOf(connection);
+        stats.packetsSent++;
+        stats.bytesSent += length;
+        pace(connection, plane, length, nowNs);
+    }
+
+    /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */
+    private void pace(long connection, long plane, int length, long nowNs) {
+        float share = windows.shareFraction(connection, plane, nowNs);
+        if (share >= Limits.PACE_BELOW) {
+            slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
+            return;
+        }
+        float bytesPerNs = share * windows.lineKbps(connection) * Limits.PACE_RATE / 8e6f;
+        long gap = (long) ((length + DataHeader.LENGTH + Windows.WIRE_OVERHEAD) / bytesPerNs);
+        long earliest = nowNs - gap * Limits.PACE_BURST_PACKETS;
+        long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);
+        slab.putLong(plane + PlaneRecord.NEXT_TX_NS, (next - earliest < 0 ? earliest : next) + gap);
+    }
+
+    /** All is sent: a probe behind the last packet of each path shows a lost tail one RTT from now. */
+    private void probeTail(long connection) {
+        int total = slab.getInt(connection + ConnectionRecord.PLANES) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        for (int i = 0; i < total; i++) {
+            long path = state.path(connection, 0, i);
+            if (slab.getInt(path + PathRecord.IN_FLIGHT) > 0) {
+                paths.wantProbe(connection, path);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+
+/**
+ * How many packets may be out on a plane of a connection (spec: "Windows"): the bandwidth-delay product, scaled by the
+ * receiver's share, bounded by what the paths' own windows add up to and by what the peer can hold unread.
+ */
+final class Windows {
+    /** UDP, IPv4 and Ethernet bytes around a datagram, for arithmetic on rates. */
+    static final int WIRE_OVERHEAD = 66;
+
+    private final EndpointState state;
+    private final Slab slab;
+
+    Windows(EndpointState state) {
+        this.state = state;
+        slab = state.slab;
+    }
+
+    /** Line rate of a plane of this connection: the slower of both ends, kbit/s. */
+    long lineKbps(long connection) {
+        return Math.min(state.config.lineRateKbps, slab.getLong(connection + ConnectionRecord.PEER_RATE_KBPS));
+    }
+
+    /** Bandwidth-delay product in packets at the plane's least RTT. */
+    float bdpPackets(long connection, long plane) {
+        int packetBytes = slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU) + io.metaroce.wire.DataHeader.LENGTH + WIRE_OVERHEAD;
+        return slab.getInt(plane + PlaneRecord.MIN_RTT_NS) * (float) lineKbps(connection) / (8e6f * packetBytes);
+    }
+
+    /** Call when the least RTT changed: the unit follows, and with it every path window. */
+    void refreshUnit(long connection, long plane) {
+        float full = Math.max(Limits.WINDOW_BDP * bdpPackets(connection, plane), state.config.minWindowPackets);
+        slab.putFloat(plane + PlaneRecord.UNIT, full / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE));
+    }
+
+    /** The receiver's share as a fraction of the line, 0 to 1. Without a valid one, the start share. */
+    float shareFraction(long connection, long plane, long nowNs) {
+        float line = lineKbps(connection);
+        float fraction = Math.min(1f, slab.getLong(plane + PlaneRecord.SHARE_KBPS) / line);
+        if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) - nowNs < 0) {
+            float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+            fraction = Math.min(fraction, Math.max(Limits.START_PACKETS, state.config.minWindowPackets) / full);
+        }
+        return Math.min(1f, fraction);
+    }
+
+    /** Packets that may be out on this plane, at least 1. */
+    float window(long connection, long plane, float share) {
+        float unit = slab.getFloat(plane + PlaneRecord.UNIT);
+        float full = unit * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * share;
+        return Math.max(1f, Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM)));
+    }
+
+    /** An RTT sample: least of the last 10 to 20 s, and the smoothed one of the plane. */
+    void sample(long connection, long plane, int rttNs, long nowNs) {
+        int least = slab.getInt(plane + PlaneRecord.MIN_RTT_NS);
+        int recent = slab.getInt(plane + PlaneRecord.MIN_RTT_RECENT_NS);
+        if (recent == 0 || rttNs < recent) {
+            slab.putInt(plane + PlaneRecord.MIN_RTT_RECENT_NS, rttNs);
+        }
+        boolean roll = nowNs - slab.getLong(plane + PlaneRecord.MIN_RTT_ROLL_NS) > Limits.MIN_RTT_WINDOW_NS;
+        if (roll) {
+            slab.putLong(plane + PlaneRecord.MIN_RTT_ROLL_NS, nowNs);
+            rttNs = Math.min(rttNs, slab.getInt(plane + PlaneRecord.MIN_RTT_RECENT_NS));
+            slab.putInt(plane + PlaneRecord.MIN_RTT_RECENT_NS, 0);
+        }
+        if (roll || rttNs < least) {
+            slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
+            refreshUnit(connection, plane);
+        }
+        int smoothed = slab.getInt(plane + PlaneRecord.SRTT_NS);
+        slab.putInt(plane + PlaneRecord.SRTT_NS, smoothed == 0 ? rttNs : smoothed + (rttNs - smoothed) / 8);
+    }
+
+    /** Sets a path's factor within bounds and keeps the plane's sum. */
+    void setFactor(long plane, long path, float factor) {
+        float least = Limits.MIN_FACTOR_PACKETS / slab.getFloat(plane + PlaneRecord.UNIT);
+        float bounded = Math.max(Math.min(factor, Limits.MAX_FACTOR), Math.min(least, 1f));
+        float old = slab.getFloat(path + PathRecord.FACTOR);
+        slab.putFloat(path + PathRecord.FACTOR, bounded);
+        slab.putFloat(plane + PlaneRecord.FACTOR_SUM, slab.getFloat(plane + PlaneRecord.FACTOR_SUM) + bounded - old);
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/** Fields of a posted work request, or of a Read response that we owe. */
+final class WorkRecord {
+    static final int BYTES = 128;
+
+    private static final Layout L = new Layout("work request", BYTES);
+    static final int NEXT = L.i64();
+    static final int STREAM = L.i64();
+    static final int LOCAL_ADDRESS = L.i64();
+    static final int REMOTE_ADDRESS = L.i64();
+    static final int ID = L.i64();
+    /** For a Read: identifies this request in its response; for a response: the identifier to echo. */
+    static final int REQUEST_ID = L.i64();
+    static final int OPCODE = L.i32();
+    static final int REMOTE_KEY = L.i32();
+    static final int LENGTH = L.i32();
+    static final int IMMEDIATE = L.i32();
+    static final int MSN = L.i32();
+    /** Receive index (Sends, Write with immediate) or read index. */
+    static final int INDEX = L.i32();
+    static final int PACKETS = L.i32();
+    /** Packets sent for the first time so far. */
+    static final int SENT = L.i32();
+    /** Packets acknowledged so far. */
+    static final int ACKED = L.i32();
+    static final int FIRST_SSN = L.i32();
+    /** Bytes of a Read placed so far. */
+    static final int READ_BYTES = L.i32();
+    static final int INDEX_TAKEN = L.i32();
+    static final int LOCAL_KEY = L.i32();
+    static final int READ_DONE = L.i32();
+
+    static {
+        L.end();
+    }
+
+    private WorkRecord() {
+    }
+}

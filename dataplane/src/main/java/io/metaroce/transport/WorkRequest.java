@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+/**
+ * What to do, given to {@link Endpoint#post}. The endpoint copies the fields; the object may be used again at once. The local
+ * memory belongs to the transport until the completion is polled.
+ */
+public final class WorkRequest {
+    /** One of {@code io.metaroce.wire.Opcode}: WRITE, WRITE_IMM, SEND, SEND_IMM, READ_REQUEST. */
+    public int opcode;
+    /** Stream, 0 to the negotiated maximum - 1. */
+    public int stream;
+    /** Source of a Write or Send, destination of a Read: inside the region of {@link #localKey}. */
+    public long localAddress;
+    public int localKey;
+    /** Bytes, 0 to {@link Limits#MAX_MESSAGE_BYTES}. */
+    public int length;
+    /** Write and Read: address in the peer's memory, inside the region of {@link #remoteKey}. */
+    public long remoteAddress;
+    public int remoteKey;
+    /** Delivered with the receive completion of a WRITE_IMM or SEND_IMM. */
+    public int immediate;
+    /** Returned in the completion; not interpreted. */
+    public long wrId;
+}

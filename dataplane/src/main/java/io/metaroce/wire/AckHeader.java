@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.wire;
+
+/**
+ * Header of an acknowledgement; path blocks follow it, then control blocks. Spec: section "Acknowledgement".
+ *
+ * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
+ */
+public final class AckHeader {
+    public static final int CHECKSUM = 0;
+    /** See {@link Prefix#versionType}. */
+    public static final int VERSION_TYPE = 4;
+    /** {@link #SHARE}. */
+    public static final int FLAGS = 5;
+    /** Number of path blocks, 0 to {@link #MAX_PATH_BLOCKS}. */
+    public static final int PATH_BLOCKS = 6;
+    /** Number of control blocks, 0 to {@link #MAX_CONTROL_BLOCKS}. */
+    public static final int CONTROL_BLOCKS = 7;
+    /** The receiver's connection ID. */
+    public static final int DESTINATION_CID = 8;
+    /** Plane the share is for; 0 without a share. */
+    public static final int PLANE = 12;
+    /** Time from receipt until the share ages out, microseconds. */
+    public static final int SHARE_VALIDITY_US = 14;
+    /** Part of the receiver's inbound bandwidth on the plane that is the peer's, kbit/s. */
+    public static final int SHARE_KBPS = 16;
+    /** Data packets received twice on this connection; cumulative modulo 2^32. */
+    public static final int DUPLICATES = 20;
+    public static final int LENGTH = 32;
+
+    /** Flag: plane, share and validity are meaningful. */
+    public static final int SHARE = 1;
+
+    public static final int MAX_PATH_BLOCKS = 8;
+    public static final int MAX_CONTROL_BLOCKS = 32;
+    /** Longest acknowledgement in bytes. */
+    public static final int MAX_LENGTH = LENGTH + MAX_PATH_BLOCKS * PathBlock.MAX_LENGTH + MAX_CONTROL_BLOCKS * ControlBlock.LENGTH;
+
+    static {
+        Layout.check("AckHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, PATH_BLOCKS, 1, CONTROL_BLOCKS, 1,
+                DESTINATION_CID, 4, PLANE, 1, 13, 1, SHARE_VALIDITY_US, 2, SHARE_KBPS, 4, DUPLICATES, 4, 24, 4, 28, 4);
+    }
+
+    private AckHeader() {
+    }
+
+    public static int checksum(long at) {
+        return Bytes.getInt(at + CHECKSUM);
+    }
+
+    public static void checksum(long at, int value) {
+        Bytes.putInt(at + CHECKSUM, value);
+    }
+
+    public static int versionType(long at) {
+        return Bytes.getU8(at + VERSION_TYPE);
+    }
+
+    public static void versionType(long at, int value) {
+        Bytes.putByte(at + VERSION_TYPE, value);
+    }
+
+    public static int flags(long at) {
+        return Bytes.getU8(at + FLAGS);
+    }
+
+    public static void flags(long at, int value) {
+        Bytes.putByte(at + FLAGS, value);
+    }
+
+    public static int pathBlocks(long at) {
+        return Bytes.getU8(at + PATH_BLOCKS);
+    }
+
+    public static void pathBlocks(long at, int value) {
+        Bytes.putByte(at + PATH_BLOCKS, value);
+    }
+
+    public static int controlBlocks(long at) {
+        return Bytes.getU8(at + CONTROL_BLOCKS);
+    }
+
+    public static void controlBlocks(long at, int value) {
+        Bytes.putByte(at + CONTROL_BLOCKS, value);
+    }
+
+    public static int destinationCid(long at) {
+        return Bytes.getInt(at + DESTINATION_CID);
+    }
+
+    public static void destinationCid(long at, int value) {
+        Bytes.putInt(at + DESTINATION_CID, value);
+    }
+
+    public static int plane(long at) {
+        return Bytes.getU8(at + PLANE);
+    }
+
+    public static void plane(long at, int value) {
+        Bytes.putByte(at + PLANE, value);
+    }
+
+    public static int shareValidityUs(long at) {
+        return Bytes.getU16(at + SHARE_VALIDITY_US);
+    }
+
+    public static void shareValidityUs(long at, int value) {
+        Bytes.putShort(at + SHARE_VALIDITY_US, value);
+    }
+
+    public static long shareKbps(long at) {
+        return Bytes.getU32(at + SHARE_KBPS);
+    }
+
+    public static void shareKbps(long at, long value) {
+        Bytes.putInt(at + SHARE_KBPS, (int) value);
+    }
+
+    public static int duplicates(long at) {
+        return Bytes.getInt(at + DUPLICATES);
+    }
+
+    public static void duplicates(long at, int value) {
+        Bytes.putInt(at + DUPLICATES, value);
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.wire;
+
+/** What a Data packet does: byte 6 of its header. Spec: section "Operations". */
+public final class Opcode {
+    public static final int WRITE = 1;
+    public static final int WRITE_IMM = 2;
+    public static final int SEND = 3;
+    public static final int SEND_IMM = 4;
+    public static final int READ_REQUEST = 5;
+    public static final int READ_RESPONSE = 6;
+    /** Reserved in this version, like all that follow. */
+    public static final int SEND_INVALIDATE = 7;
+    public static final int COMPARE_SWAP = 8;
+    public static final int FETCH_ADD = 9;
+    public static final int ATOMIC_RESPONSE = 10;
+
+    private Opcode() {
+    }
+
+    /** Tells whether this version of the protocol defines the opcode. */
+    public static boolean isDefined(int opcode) {
+        return opcode >= WRITE && opcode <= READ_RESPONSE;
+    }
+
+    /** Tells whether a message with this opcode uses up one posted receive of its stream. */
+    public static boolean consumesReceive(int opcode) {
+        return opcode >= WRITE_IMM && opcode <= SEND_IMM;
+    }
+
+    /** Whether the receive completion carries an immediate. */
+    public static boolean hasImmediate(int opcode) {
+        return opcode == WRITE_IMM || opcode == SEND_IMM;
+    }
+
+    public static String name(int opcode) {
+        return switch (opcode) {
+            case WRITE -> "WRITE";
+            case WRITE_IMM -> "WRITE_IMM";
+            case SEND -> "SEND";
+            case SEND_IMM -> "SEND_IMM";
+            case READ_REQUEST -> "READ_REQUEST";
+            case READ_RESPONSE -> "READ_RESPONSE";
+            case SEND_INVALIDATE -> "SEND_INVALIDATE";
+            case COMPARE_SWAP -> "COMPARE_SWAP";
+            case FETCH_ADD -> "FETCH_ADD";
+            case ATOMIC_RESPONSE -> "ATOMIC_RESPONSE";
+            default -> "opcode " + opcode;
+        };
+    }
+}

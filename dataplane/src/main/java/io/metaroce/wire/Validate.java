@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.wire;
+
+/**
+ * Checks a datagram by itself: lengths and the range of every field that needs no state. Spec: section "Malformed datagrams".
+ *
+ * <p>After a result of 0 the accessors of its type are safe on the datagram. The checksum is checked apart: it needs the tag.
+ * Nothing is allocated, nothing thrown, nothing read beyond the length. Stateless, any thread.
+ */
+public final class Validate {
+    private Validate() {
+    }
+
+    /**
+     * @param at address of the UDP payload
+     * @param length its length in bytes, 0 and more
+     * @return 0, or a code of {@link Malformation}
+     */
+    public static int check(long at, int length) {
+        if (length < Prefix.LENGTH) {
+            return Malformation.TOO_SHORT;
+        }
+        if (Prefix.version(at) != Prefix.VERSION) {
+            return Malformation.BAD_VERSION;
+        }
+        return switch (Prefix.type(at)) {
+            case Type.DATA -> data(at, length);
+            case Type.ACK -> ack(at, length);
+            case Type.PROBE -> probe(at, length);
+            case Type.CLOSE, Type.CLOSE_ACK -> close(at, length);
+            case Type.INIT, Type.CHALLENGE, Type.ACCEPT, Type.REFUSE, Type.RESET -> ValidateHandshake.check(at, length);
+            default -> Malformation.BAD_TYPE;
+        };
+    }
+
+    private static int data(long at, int length) {
+        if (length < DataHeader.LENGTH) {
+            return Malformation.TOO_SHORT;
+        }
+        int payload = DataHeader.payloadLength(at);
+        if (payload != length - DataHeader.LENGTH) {
+            return Malformation.LENGTH_MISMATCH;
+        }
+        if (DataHeader.destinationCid(at) == 0) {
+            return Malformation.BAD_CID;
+        }
+        if (DataHeader.planeOf(DataHeader.path(at)) >= Tlv.MAX_PLANES) {
+            return Malformation.BAD_PATH;
+        }
+        return operation(at, DataHeader.opcode(at), payload);
+    }
+
+    private static int operation(long at, int opcode, int payload) {
+        if (!Opcode.isDefined(opcode)) {
+            return Malformation.BAD_OPCODE;
+        }
+        long message = Bytes.getU32(at + DataHeader.MESSAGE_LENGTH);
+        if (message > DataHeader.MAX_MESSAGE) {
+            return Malformation.BAD_MESSAGE_LENGTH;
+        }
+        boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
+        long offset = Bytes.getU32(at + DataHeader.OFFSET);
+        if (opcode == Opcode.READ_REQUEST) {
+            if (payload != DataHeader.READ_REQUEST_PAYLOAD) {
+                return Malformation.BAD_PAYLOAD_LENGTH;
+            }
+            return offset != 0 ? Malformation.BAD_MESSAGE_LENGTH : last ? 0 : Malformation.BAD_LAST;
+        }
+        if (payload > DataHeader.MAX_PAYLOAD || payload == 0 && message != 0) {
+            return Malformation.BAD_PAYLOAD_LENGTH;
+        }
+        if (opcode == Opcode.WRITE_IMM) {
+            // No offset is told: the receiver needs only the address and, for completion, the receive.
+            if (payload > message) {
+                return Malformation.BAD_MESSAGE_LENGTH;
+            }
+            return payload == message && !last ? Malformation.BAD_LAST : 0;
+        }
+        if (offset + payload > message) {
+            return Malformation.BAD_MESSAGE_LENGTH;
+        }
+        return last == (offset + payload == message) ? 0 : Malformation.BAD_LAST;
+    }
+
+    private static int ack(long at, int length) {
+        if (length < AckHeader.LENGTH) {
+            return Malformation.TOO_SHORT;
+        }
+        if (AckHeader.destinationCid(at) == 0) {
+            return Malformation.BAD_CID;
+        }
+        if (AckHeader.plane(at) >= Tlv.MAX_PLANES) {
+            return Malformation.BAD_PATH;
+        }
+        int paths = AckHeader.pathBlocks(at);
+        int controls = AckHeader.controlBlocks(at);
+        if (paths > AckHeader.MAX_PATH_BLOCKS || controls > AckHeader.MAX_CONTROL_BLOCKS) {
+            return Malformation.TOO_MANY_BLOCKS;
+        }
+        int used = AckHeader.LENGTH;
+        for (int i = 0; i < paths; i++) {
+            int left = length - used;
+            if (left < PathBlock.LENGTH) {
+                return Malformation.LENGTH_MISMATCH;
+            }
+            long block = at + used;
+            int words = PathBlock.words(block);
+            if (words > PathBlock.MAX_WORDS) {
+                return Malformation.BAD_BITMAP;
+            }
+            if (left < PathBlock.length(words)) {
+                return Malformation.LENGTH_MISMATCH;
+            }
+            int bad = pathBlock(block, words);
+            if (bad != 0) {
+                return bad;
+            }
+            used += PathBlock.length(words);
+        }
+        if (length - used != controls * ControlBlock.LENGTH) {
+            return Malformation.LENGTH_MISMATCH;
+        }
+        for (; used < length; used += ControlBlock.LENGTH) {
+            if (ControlBlock.kind(at + used) == ControlBlock.NAK && ControlBlock.cause(at + used) == 0) {
+                return Malformation.BAD_CAUSE;
+            }
+        }
+        return 0;
+    }
+
+    private static int pathBlock(long block, int words) {
+        if (DataHeader.planeOf(PathBlock.path(block)) >= Tlv.MAX_PLANES) {
+            return Malformation.BAD_PATH;
+        }
+        int span = PathBlock.span(block);
+        if (span > PathBlock.MAX_SPAN) {
+            return Malformation.BAD_SPAN;
+        }
+        if (words == 0) {
+            return 0;
+        }
+        int beyond = words * Long.SIZE - span;
+        // The first PSN not received cannot be marked received, and nothing beyond the span can.
+        if (beyond >= Long.SIZE || (PathBlock.word(block, 0) & 1) != 0) {
+            return Malformation.BAD_BITMAP;
+        }
+        return beyond > 0 && PathBlock.word(block, words - 1) >>> (Long.SIZE - beyond) != 0 ? Malformation.BAD_BITMAP : 0;
+    }
+
+    private static int probe(long at, int length) {
+        if (length != ProbeHeader.LENGTH) {
+            return length < ProbeHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
+        }
+        if (ProbeHeader.destinationCid(at) == 0) {
+            return Malformation.BAD_CID;
+        }
+        if (DataHeader.planeOf(ProbeHeader.path(at)) >= Tlv.MAX_PLANES) {
+            return Malformation.BAD_PATH;
+        }
+        int distance = Serial.diff(ProbeHeader.nextPsn(at), ProbeHeader.floor(at));
+        return distance >= 0 && distance <= ProbeHeader.MAX_FLOOR_DISTANCE && Math.min(distance, 255) == ProbeHeader.floorDistance(at)
+                ? 0 : Malformation.BAD_FLOOR;
+    }
+
+    private static int close(long at, int length) {
+        if (length != CloseHeader.LENGTH) {
+            return length < CloseHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
+        }
+        return CloseHeader.destinationCid(at) == 0 || CloseHeader.senderCid(at) == 0 ? Malformation.BAD_CID : 0;
+    }
+}

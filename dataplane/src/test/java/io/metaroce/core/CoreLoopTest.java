@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.memory.RegionTable;
+import io.metaroce.port.PacketPort;
+import io.metaroce.port.PortCounters;
+import io.metaroce.transport.EndpointConfig;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.NetAddress;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+class CoreLoopTest {
+    private final ScriptedPort port = new ScriptedPort();
+    private final CoreLoop loop = new CoreLoop(port, PortFit.fit(port, new EndpointConfig()), new RegionTable());
+
+    @AfterEach
+    void close() {
+        loop.close();
+        assertTrue(port.closed);
+    }
+
+    @Test
+    void oneTurnGoesReceiveApplicationPrepare() {
+        assertFalse(loop.runOnce((now, endpoint) -> {
+            port.calls.add("application");
+            return false;
+        }));
+        assertEquals(List.of("receive", "application", "prepare"), port.calls, "nothing to send: the port is not asked to");
+    }
+
+    @Test
+    void aWorkingApplicationKeepsTheTurnBusy() {
+        assertTrue(loop.runOnce((now, endpoint) -> true));
+    }
+
+    @Test
+    void whatTheApplicationPostsLeavesInTheSameTurn() {
+        // A connect makes the endpoint send its first handshake packet.
+        assertTrue(loop.runOnce((now, endpoint) -> endpoint.connect(now, port.peer, 0) >= 0));
+        assertEquals(List.of("receive", "prepare", "send"), port.calls);
+        assertEquals(1, port.sent);
+    }
+
+    @Test
+    void whatThePortCouldNotTakeIsSentBeforeAnythingNewIsAskedFor() {
+        port.refuse = true;
+        loop.runOnce((now, endpoint) -> endpoint.connect(now, port.peer, 0) >= 0);
+        port.calls.clear();
+        assertTrue(loop.runOnce((now, endpoint) -> false), "a full port is no reason to idle");
+        assertEquals(List.of("receive", "send"), port.calls, "still refused: nothing new is prepared");
+        port.refuse = false;
+        port.calls.clear();
+        loop.runOnce((now, endpoint) -> false);
+        assertEquals(List.of("receive", "send", "prepare"), port.calls);
+        assertEquals(1, port.sent);
+    }
+
+    @Test
+    void allOfATurnHappensAtOneInstantAndTimeAdvances() {
+        long[] times = new long[2];
+        loop.runOnce((now, endpoint) -> (times[0] = now) != 0);
+        loop.runOnce((now, endpoint) -> (times[1] = now) != 0);
+        assertTrue(times[1] - times[0] > 0);
+    }
+
+    @Test
+    void stopEndsTheLoopFromAnotherThread() throws InterruptedException {
+        Thread thread = new Thread(() -> loop.run((now, endpoint) -> false));
+        thread.start();
+        loop.stop();
+        assertTrue(thread.join(Duration.ofSeconds(5)));
+        assertTrue(loop.isStopping());
+    }
+
+    @Test
+    void aLoopThatMayParkHardlyTurnsWhenIdle() throws InterruptedException {
+        loop.parkWhenIdle(2_000_000);
+        int[] turns = new int[1];
+        Thread thread = new Thread(() -> loop.run((now, endpoint) -> {
+            turns[0]++;
+            return false;
+        }));
+        thread.start();
+        Thread.sleep(300);
+        loop.stop();
+        assertTrue(thread.join(Duration.ofSeconds(5)));
+        int parked = turns[0] - CoreLoop.SPINS_BEFORE_PARKING;
+        assertTrue(parked > 0 && parked <= 300, "300 ms at 2 ms a sleep and it turned " + parked + " times after its spins");
+    }
+
+    @Test
+    void aLoopThatMayNotParkSpins() throws InterruptedException {
+        int[] turns = new int[1];
+        Thread thread = new Thread(() -> loop.run((now, endpoint) -> {
+            turns[0]++;
+            return false;
+        }));
+        thread.start();
+        Thread.sleep(200);
+        loop.stop();
+        assertTrue(thread.join(Duration.ofSeconds(5)));
+        assertTrue(turns[0] > 2 * CoreLoop.SPINS_BEFORE_PARKING, turns[0] + " turns in 200 ms");
+    }
+
+    @Test
+    void thePortsLimitsReachTheConfiguration() {
+        EndpointConfig config = new EndpointConfig();
+        config.payloadMtu = 16_384;
+        PortFit.fit(port, config);
+        assertEquals(1, config.planes());
+        assertEquals(port.localAddress(0), config.localAddresses[0]);
+        assertEquals(4, config.sourcePorts[0].length);
+        assertEquals(1472 - 64, config.payloadMtu);
+        assertEquals(7, config.runLength);
+        assertEquals(99, config.receiveBufferPackets);
+    }
+
+    /** Receives nothing, takes everything or nothing, and keeps a list of its calls. */
+    private static final class ScriptedPort implements PacketPort {
+        final List<String> calls = new ArrayList<>();
+        final NetAddress peer = NetAddress.of(InetAddress.getLoopbackAddress(), 9);
+        private final MemorySegment headers = Arena.ofAuto().allocate((long) CoreLoop.BURST * TxBurst.HEADER_ROOM, 64);
+        private final PortCounters counters = new PortCounters();
+        boolean refuse;
+        boolean closed;
+        int sent;
+        private boolean recording = true;
+
+        private void call(String name) {
+            // A spinning loop would fill the memory.
+            recording &= calls.size() < 100;
+            if (recording) {
+                calls.add(name);
+            }
+        }
+
+        @Override
+        public int planes() {
+            return 1;
+        }
+
+        @Override
+        public NetAddress localAddress(int plane) {
+            return NetAddress.of(InetAddress.getLoopbackAddress(), 14_791);
+        }
+
+        @Override
+        public int[] sourcePorts(int plane) {
+            return new int[] {50_000, 50_001, 50_002, 50_003};
+        }
+
+        @Override
+        public int maxDatagram(int plane) {
+            return 1472;
+        }
+
+        @Override
+        public int preferredRun() {
+            return 7;
+        }
+
+        @Override
+        public int receiveBuffer(int datagramBytes) {
+            return 99;
+        }
+
+        @Override
+        public void receive(RxBurst burst) {
+            call("receive");
+            burst.count = 0;
+        }
+
+        @Override
+        public void prepare(TxBurst burst) {
+            call("prepare");
+            for (int i = burst.count; i < burst.capacity; i++) {
+                burst.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
+            }
+        }
+
+        @Override
+        public void send(TxBurst burst) {
+            call("send");
+            if (!refuse) {
+                sent += burst.count;
+                burst.count = 0;
+            }
+        }
+
+        @Override
+        public PortCounters counters() {
+            return counters;
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.wire.NetAddress;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+
+/**
+ * Endpoints joined by a seeded network in virtual time: delay per source port, loss, duplication, corruption, marks, and planes or
+ * source ports that are blocked. Packets of one source port keep their order, as on a real path.
+ */
+final class TestNetwork {
+    private record Frame(long atNs, long order, byte[] bytes, Host to, int plane, NetAddress from, int ecn) { }
+
+    static final class Host {
+        final Endpoint endpoint;
+        final EndpointConfig config;
+        private final TxBurst tx = new TxBurst(64);
+        private final RxBurst rx = new RxBurst(256);
+
+        Host(EndpointConfig config, Endpoint endpoint) {
+            this.config = config;
+            this.endpoint = endpoint;
+            MemorySegment headers = Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
+            for (int i = 0; i < tx.capacity; i++) {
+                tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
+            }
+            keep.add(headers);
+        }
+
+        private final List<MemorySegment> keep = new ArrayList<>();
+    }
+
+    /** Decides on each datagram sent; return false to drop it. */
+    interface Filter {
+        boolean pass(byte[] datagram, int plane, int sourcePort);
+    }
+
+    final List<Host> hosts = new ArrayList<>();
+    private final Map<String, Host> byAddress = new HashMap<>();
+    private final Map<String, Integer> planeOf = new HashMap<>();
+    private final PriorityQueue<Frame> wire = new PriorityQueue<>((a, b) ->
+            a.atNs != b.atNs ? Long.compare(a.atNs, b.atNs) : Long.compare(a.order, b.order));
+    private final Random random;
+    private final MemorySegment rxMemory = Arena.ofAuto().allocate(256L * 20_000, 64);
+    private long order;
+    long nowNs = 1_000_000_000L;
+    double loss;
+    double duplicate;
+    double corrupt;
+    double mark;
+    long delayNs = 4_000;
+    long jitterPerPortNs = 3_000;
+    Filter filter = (d, p, s) -> true;
+    boolean[] blockedPlane = new boolean[8];
+    long datagrams;
+
+    TestNetwork(long seed) {
+        random = new Random(seed);
+    }
+
+    Host add(EndpointConfig config, io.metaroce.memory.RegionTable regions) {
+        int n = hosts.size() + 1;
+        int planes = config.localAddresses == null ? 2 : config.localAddresses.length;
+        config.localAddresses = new NetAddress[planes];
+        config.sourcePorts = new int[planes][32];
+        for (int p = 0; p < planes; p++) {
+            config.localAddresses[p] = address(n, p);
+            for (int i = 0; i < 32; i++) {
+                config.sourcePorts[p][i] = 50_000 + i;
+            }
+        }
+        Host host = new Host(config, new Endpoint(config, regions));
+        hosts.add(host);
+        for (int p = 0; p < planes; p++) {
+            byAddress.put(config.localAddresses[p].toString(), host);
+            planeOf.put(config.localAddresses[p].toString(), p);
+        }
+        return host;
+    }
+
+    /** Takes a host off the network, as if its process were killed; its address may be used again. */
+    void kill(Host host) {
+        hosts.remove(host);
+        byAddress.values().removeIf(h -> h == host);
+    }
+
+    Host replace(Host old, EndpointConfig config, io.metaroce.memory.RegionTable regions) {
+        kill(old);
+        config.localAddresses = old.config.localAddresses;
+        config.sourcePorts = old.config.sourcePorts;
+        Host host = new Host(config, new Endpoint(config, regions));
+        hosts.add(host);
+        for (NetAddress a : config.localAddresses) {
+            byAddress.put(a.toString(), host);
+        }
+        return host;
+    }
+
+    static NetAddress address(int host, int plane) {
+        return new NetAddress(0, 0xffff_0a00_0000L | (long) plane << 8 | host, 14791);
+    }
+
+    /** Runs for this long in virtual time, or until {@code done}; returns whether {@code done} became true. */
+    boolean run(long forNs, java.util.function.BooleanSupplier done) {
+        long end = nowNs + forNs;
+        while (true) {
+            boolean busy = true;
+            while (busy) {
+                busy = false;
+                for (Host h : List.copyOf(hosts)) {
+                    busy |= transmit(h);
+                }
+            }
+            if (done.getAsBoolean()) {
+                return true;
+            }
+            long next = wire.isEmpty() ? Long.MAX_VALUE : wire.peek().atNs;
+            for (Host h : hosts) {
+                next = Math.min(next, Math.max(h.endpoint.nextDeadlineNs(), nowNs + 1));
+            }
+            if (next > end) {
+                nowNs = end;
+                return false;
+            }
+            nowNs = next;
+            deliver();
+        }
+    }
+
+    private boolean transmit(Host host) {
+        host.tx.count = 0;
+        boolean more = host.endpoint.transmit(nowNs, host.tx);
+        for (int i = 0; i < host.tx.count; i++) {
+            byte[] bytes = new byte[host.tx.headerLength[i] + host.tx.payloadLength[i]];
+            MemorySegment all = MemorySegment.ofArray(bytes);
+            MemorySegment.copy(MemorySegment.ofAddress(host.tx.header[i]).reinterpret(host.tx.headerLength[i]), 0, all, 0, host.tx.headerLength[i]);
+            if (host.tx.payloadLength[i] > 0) {
+                MemorySegment.copy(MemorySegment.ofAddress(host.tx.payload[i]).reinterpret(host.tx.payloadLength[i]), 0, all,
+                        host.tx.headerLength[i], host.tx.payloadLength[i]);
+            }
+            send(host, host.tx.plane[i], host.tx.sourcePort[i],
+                    new NetAddress(host.tx.destinationHigh[i], host.tx.destinationLow[i], host.tx.destinationPort[i]), bytes);
+        }
+        return more && host.tx.count > 0;
+    }
+
+    private void send(Host from, int plane, int sourcePort, NetAddress to, byte[] bytes) {
+        datagrams++;
+        Host target = byAddress.get(to.toString());
+        if (target == null || blockedPlane[plane] || !filter.pass(bytes, plane, sourcePort) || random.nextDouble() < loss) {
+            return;
+        }
+        NetAddress source = new NetAddress(from.config.localAddresses[plane].high(), from.config.localAddresses[plane].low(), sourcePort);
+        long at = nowNs + delayNs + jitterPerPortNs * ((sourcePort * 31 + plane * 7) % 16) / 16;
+        if (random.nextDouble() < corrupt) {
+            bytes = bytes.clone();
+            bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+        }
+        int ecn = random.nextDouble() < mark ? 3 : 2;
+        wire.add(new Frame(at, order++, bytes, target, plane, source, ecn));
+        if (random.nextDouble() < duplicate) {
+            wire.add(new Frame(at + 500, order++, bytes, target, plane, source, ecn));
+        }
+    }
+
+    private void deliver() {
+        while (!wire.isEmpty() && wire.peek().atNs <= nowNs) {
+            Frame f = wire.poll();
+            if (!hosts.contains(f.to)) {
+                continue;
+            }
+            inject(f.to, f.plane, f.from, f.ecn, f.bytes);
+        }
+    }
+
+    /** Hands one datagram to a host, as if it came from {@code from}. */
+    void inject(Host to, int plane, NetAddress from, int ecn, byte[] bytes) {
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, rxMemory, 0, bytes.length);
+        RxBurst rx = to.rx;
+        rx.count = 1;
+        rx.address[0] = rxMemory.address();
+        rx.length[0] = bytes.length;
+        rx.plane[0] = (byte) plane;
+        rx.ecn[0] = (byte) ecn;
+        rx.sourceHigh[0] = from.high();
+        rx.sourceLow[0] = from.low();
+        rx.sourcePort[0] = from.port();
+        to.endpoint.receive(nowNs, rx);
+    }
+}

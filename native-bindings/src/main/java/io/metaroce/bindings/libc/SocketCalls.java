@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.bindings.libc;
+
+import io.metaroce.bindings.libc.generated.Libc;
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The libc socket calls as hot handles: pointers are plain addresses, nothing is allocated, and errno comes back with the result.
+ *
+ * <p>Each call returns what libc returns, or {@code -errno} where libc returns -1. {@code state} is where errno is captured: one
+ * {@link #newCallState} for each thread that calls. Initialising this class throws a {@link LinkageError} where libc lacks a call
+ * or native access is refused.
+ */
+public final class SocketCalls {
+    private static final Linker LINKER = Linker.nativeLinker();
+
+    private static final MethodHandle SOCKET = hot(Libc.socket$address(), Libc.socket$descriptor());
+    private static final MethodHandle BIND = hot(Libc.bind$address(), Libc.bind$descriptor());
+    private static final MethodHandle CLOSE = hot(Libc.close$address(), Libc.close$descriptor());
+    private static final MethodHandle SETSOCKOPT = hot(Libc.setsockopt$address(), Libc.setsockopt$descriptor());
+    private static final MethodHandle GETSOCKOPT = hot(Libc.getsockopt$address(), Libc.getsockopt$descriptor());
+    private static final MethodHandle GETSOCKNAME = hot(Libc.getsockname$address(), Libc.getsockname$descriptor());
+    private static final MethodHandle SENDMMSG = hot(Libc.sendmmsg$address(), Libc.sendmmsg$descriptor());
+    private static final MethodHandle RECVMMSG = hot(Libc.recvmmsg$address(), Libc.recvmmsg$descriptor());
+    private static final MethodHandle EPOLL_CREATE1 = hot(Libc.epoll_create1$address(), Libc.epoll_create1$descriptor());
+    private static final MethodHandle EPOLL_CTL = hot(Libc.epoll_ctl$address(), Libc.epoll_ctl$descriptor());
+    private static final MethodHandle EPOLL_WAIT = hot(Libc.epoll_wait$address(), Libc.epoll_wait$descriptor());
+
+    private SocketCalls() {
+    }
+
+    /** Room for a captured errno. */
+    public static MemorySegment newCallState(Arena arena) {
+        return arena.allocate(Linker.Option.captureStateLayout());
+    }
+
+    public static int socket(MemorySegment state, int domain, int type, int protocol) {
+        try {
+            return result(state, (int) SOCKET.invokeExact(state, domain, type, protocol));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int bind(MemorySegment state, int fd, long address, int length) {
+        try {
+            return result(state, (int) BIND.invokeExact(state, fd, address, length));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int close(MemorySegment state, int fd) {
+        try {
+            return result(state, (int) CLOSE.invokeExact(state, fd));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int setsockopt(MemorySegment state, int fd, int level, int option, long value, int length) {
+        try {
+            return result(state, (int) SETSOCKOPT.invokeExact(state, fd, level, option, value, length));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int getsockopt(MemorySegment state, int fd, int level, int option, long value, long length) {
+        try {
+            return result(state, (int) GETSOCKOPT.invokeExact(state, fd, level, option, value, length));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int getsockname(MemorySegment state, int fd, long address, long length) {
+        try {
+            return result(state, (int) GETSOCKNAME.invokeExact(state, fd, address, length));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code messages} is an array of {@code count} mmsghdr. Returns how many were sent, at least 1, or the first one's error. */
+    public static int sendmmsg(MemorySegment state, int fd, long messages, int count, int flags) {
+        try {
+            return result(state, (int) SENDMMSG.invokeExact(state, fd, messages, count, flags));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code messages} is an array of {@code count} mmsghdr; {@code timeout} the address of a timespec or 0. */
+    public static int recvmmsg(MemorySegment state, int fd, long messages, int count, int flags, long timeout) {
+        try {
+            return result(state, (int) RECVMMSG.invokeExact(state, fd, messages, count, flags, timeout));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int epollCreate1(MemorySegment state, int flags) {
+        try {
+            return result(state, (int) EPOLL_CREATE1.invokeExact(state, flags));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int epollCtl(MemorySegment state, int epoll, int operation, int fd, long event) {
+        try {
+            return result(state, (int) EPOLL_CTL.invokeExact(state, epoll, operation, fd, event));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static int epollWait(MemorySegment state, int epoll, long events, int capacity, int timeoutMs) {
+        try {
+            return result(state, (int) EPOLL_WAIT.invokeExact(state, epoll, events, capacity, timeoutMs));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** The system's text for an errno, as in "Address already in use". Set-up and errors only. */
+    public static String errorText(int errno) {
+        return Libc.strerror(errno).getString(0);
+    }
+
+    /** A handle with errno captured and every pointer as a {@code long}, which the ABI passes alike, so no segment is made per call. */
+    private static MethodHandle hot(MemorySegment symbol, FunctionDescriptor generated) {
+        MemoryLayout[] arguments = generated.argumentLayouts().stream()
+            .map(layout -> layout instanceof AddressLayout ? ValueLayout.JAVA_LONG : layout)
+            .toArray(MemoryLayout[]::new);
+        FunctionDescriptor plain = FunctionDescriptor.of(generated.returnLayout().orElseThrow(), arguments);
+        return LINKER.downcallHandle(symbol, plain, Linker.Option.captureCallState("errno"));
+    }
+
+    /** errno is the only captured value, hence at offset 0. */
+    private static int result(MemorySegment state, int returned) {
+        return returned >= 0 ? returned : -state.get(ValueLayout.JAVA_INT, 0);
+    }
+
+    private static RuntimeException unexpected(Throwable t) {
+        if (t instanceof Error e) {
+            throw e;
+        }
+        return new IllegalStateException("a foreign call failed", t);
+    }
+}

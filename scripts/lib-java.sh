@@ -1,0 +1,70 @@
+# Sourced by the scripts: finds a JDK 25 and builds the command. Needs $root.
+
+# Prints the home of a JDK 25 or newer: $JAVA_HOME, the javac on the PATH, or one under /usr/lib/jvm. Fails if there is none.
+find_jdk() {
+    local candidate javac version
+    javac=$(command -v javac || true)
+    for candidate in "${JAVA_HOME:-}" "${javac:+$(dirname "$(dirname "$(readlink -f "$javac")")")}" /usr/lib/jvm/*; do
+        if [ -n "$candidate" ] && [ -x "$candidate/bin/javac" ] && [ -r "$candidate/release" ]; then
+            version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$candidate/release")
+            if [ "${version:-0}" -ge 25 ]; then
+                echo "$candidate"
+                return 0
+            fi
+        fi
+    done
+    return 1
+}
+
+# Sets and exports JAVA_HOME, or ends with the way to get a JDK.
+use_jdk() {
+    if ! JAVA_HOME=$(find_jdk); then
+        echo "error: no JDK 25 found in JAVA_HOME, on the PATH or under /usr/lib/jvm." >&2
+        echo "       Debian has it as openjdk-25-jdk from release 13 on; for older releases unpack a build of OpenJDK 25 (Temurin, Zulu," >&2
+        echo "       Corretto, ...) under /usr/lib/jvm, or set JAVA_HOME." >&2
+        exit 4
+    fi
+    export JAVA_HOME
+}
+
+# Maven without chatter; works offline once everything was fetched.
+maven() {
+    # Maven's own libraries use what JDK 25 warns about; nothing of ours does.
+    MAVEN_OPTS="${MAVEN_OPTS:-} --sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED" \
+        mvn --batch-mode --no-transfer-progress --file "$root/pom.xml" "$@"
+}
+
+built_jar="$root/dataplane/target/metaroce-dataplane-0.1.0-SNAPSHOT.jar"
+
+# Whether the command was built after the last change of its sources.
+is_built() {
+    [ -f "$built_jar" ] && [ -z "$(find "$root/pom.xml" "$root"/native-bindings "$root"/dataplane \
+        -name target -prune -o -path '*/src/test' -prune -o -type f -newer "$built_jar" -print -quit)" ]
+}
+
+# Builds the command if anything changed.
+build_command() {
+    if is_built; then
+        return 0
+    fi
+    mkdir -p "$root/target"
+    # Two commands started at once must not build into the same directory.
+    exec 9> "$root/target/build.lock"
+    flock 9
+    if is_built; then
+        exec 9>&-
+        return 0
+    fi
+    echo "building (the first time Maven fetches libraries) ..." >&2
+    local log="$root/target/build.log"
+    # Offline first: quick, and works without a network where nothing is missing.
+    if ! maven --quiet --offline --projects dataplane --also-make package -Dmaven.test.skip=true > "$log" 2>&1 &&
+            ! maven --quiet --projects dataplane --also-make package -Dmaven.test.skip=true > "$log" 2>&1; then
+        echo "error: the build failed; the end of $log:" >&2
+        tail -n 30 "$log" >&2
+        exit 1
+    fi
+    # A jar that had nothing new to take in keeps its old time.
+    touch "$built_jar"
+    exec 9>&-
+}
