@@ -2,13 +2,14 @@
 package io.metaroce.port.dpdk;
 
 import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.DataHeader;
 import java.util.List;
 
 /**
  * How to make a {@link DpdkPort}. {@link #of} gives defaults; {@code with...} changes one of them.
  *
- * @param ealArguments  DPDK's own arguments; empty: {@link EalArguments} chooses. Ignored if the process already started DPDK
- *                      with the same or with none given
+ * @param ealArguments  DPDK's own arguments; what they leave open {@link EalArguments} chooses. If the process runs DPDK already
+ *                      they must be the same or none
  * @param planes        1 to 8 planes
  * @param udpPort       port that peers send to, on every plane
  * @param mtu           bytes of an IP packet, 1280 to 16384 + 128
@@ -76,6 +77,11 @@ public record DpdkConfig(List<String> ealArguments, List<PlaneConfig> planes, in
 
     public DpdkConfig withGather(boolean v) {
         return new DpdkConfig(ealArguments, planes, udpPort, mtu, rxDescriptors, txDescriptors, txSlots, neighbours, sourcePort, sourcePorts, v);
+    }
+
+    /** The MTU that carries {@code payload} bytes of one packet with the transport's header, over IPv4 and IPv6. */
+    public static int mtuFor(int payload) {
+        return Math.max(MIN_MTU, payload + DataHeader.LENGTH + Frame.UDP_LENGTH + Frame.V6_LENGTH);
     }
 
     /** Bytes of data a buffer needs for a frame of this MTU with a VLAN tag and a checksum behind it, in whole cache lines. */

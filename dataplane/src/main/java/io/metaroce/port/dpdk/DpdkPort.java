@@ -2,15 +2,18 @@
 package io.metaroce.port.dpdk;
 
 import io.metaroce.bindings.dpdk.Pmd;
-import io.metaroce.bindings.dpdk.PmdUnavailableException;
 import io.metaroce.bindings.dpdk.PmdException;
+import io.metaroce.bindings.dpdk.PmdUnavailableException;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
 import io.metaroce.port.PacketPort;
 import io.metaroce.port.PortCounters;
+import io.metaroce.port.PortException;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /**
  * A port over DPDK devices, one per plane: physical NICs, or virtual devices such as memif (two processes on one host).
@@ -27,11 +30,12 @@ import java.util.List;
  * port are of no use on another, and none may be used after {@link #close}.
  */
 public final class DpdkPort implements PacketPort {
-    /** Receive calls between looks at the clock: the port keeps its own time for address and link timers only, a few milliseconds coarse. */
+    /** Receive calls between looks at the clock: it serves address and link timers only, which may be milliseconds late. */
     private static final int CALLS_PER_CLOCK = 32;
     private static final long TICK_NS = 5_000_000L;
 
     private final DpdkConfig config;
+    private final LongSupplier clockNs;
     private final Plane[] planes;
     private final PlaneOutput[] outputs;
     private final Pools pools;
@@ -49,38 +53,22 @@ public final class DpdkPort implements PacketPort {
     /**
      * Starts DPDK if the process has not done so, and opens the devices.
      *
-     * @throws PmdUnavailableException if DPDK or the shim is not installed; the message says what to do
-     * @throws PmdException            if DPDK refuses: no memory, no permission, no such device; the message has DPDK's reason
+     * @param clockNs nanoseconds of any origin; asked now and then in {@link #receive}
+     * @throws PortException if DPDK or the shim is not installed (the message says what to do), or DPDK refuses: no memory, no
+     *                       permission, no such device (the message has DPDK's reason)
      */
-    public DpdkPort(DpdkConfig config) {
+    public DpdkPort(DpdkConfig config, LongSupplier clockNs) {
         this.config = config;
-        Eal.start(config.ealArguments().isEmpty() ? EalArguments.choose(config) : config.ealArguments(), !config.ealArguments().isEmpty());
+        this.clockNs = clockNs;
         int n = config.planes().size();
-        long nowNs = System.nanoTime();
         Device[] devices = new Device[n];
-        Pools made = null;
+        long nowNs = clockNs.getAsLong();
         try {
-            boolean gather = false;
-            for (int p = 0; p < n; p++) {
-                devices[p] = new Device(config.planes().get(p).device());
-                gather |= config.gather() && devices[p].takesGather();
-            }
-            made = new Pools(config, gather);
-            for (int p = 0; p < n; p++) {
-                devices[p].open(made.receive[p], made.gather, config, nowNs);
-            }
-        } catch (RuntimeException e) {
-            for (Device device : devices) {
-                if (device != null) {
-                    device.close();
-                }
-            }
-            if (made != null) {
-                made.close();
-            }
-            throw e;
+            Eal.start(config.ealArguments(), EalArguments.complete(config));
+            pools = open(config, devices, nowNs);
+        } catch (PmdUnavailableException | PmdException e) {
+            throw new PortException(e.getMessage(), e);
         }
-        pools = made;
         buffers = new TxBuffers(pools, config.txSlots());
         planes = new Plane[n];
         outputs = new PlaneOutput[n];
@@ -91,11 +79,37 @@ public final class DpdkPort implements PacketPort {
             planes[p].tick(nowNs);
         }
         tickedNs = nowNs;
-        sourcePorts = new int[config.sourcePorts()];
-        for (int i = 0; i < sourcePorts.length; i++) {
-            sourcePorts[i] = config.sourcePort() + i;
-        }
+        sourcePorts = IntStream.range(config.sourcePort(), config.sourcePort() + config.sourcePorts()).toArray();
         fate = new byte[config.txSlots()];
+    }
+
+    /** Finds, configures and starts the devices; on failure closes those it had. */
+    private static Pools open(DpdkConfig config, Device[] devices, long nowNs) {
+        Pools pools = null;
+        int p = 0;
+        try {
+            boolean gather = false;
+            for (; p < devices.length; p++) {
+                devices[p] = new Device(config.planes().get(p).device());
+                gather |= config.gather() && devices[p].takesGather();
+            }
+            pools = new Pools(config, gather);
+            for (p = 0; p < devices.length; p++) {
+                devices[p].open(pools.receive[p], pools.gather, config, nowNs);
+            }
+            return pools;
+        } catch (PmdException e) {
+            for (Device device : devices) {
+                if (device != null) {
+                    device.close();
+                }
+            }
+            if (pools != null) {
+                pools.close();
+            }
+            throw p == devices.length ? e
+                    : new PmdException("plane " + p + " (" + config.planes().get(p).address().getHostAddress() + "): " + e.getMessage(), e.errno());
+        }
     }
 
     @Override
@@ -153,7 +167,7 @@ public final class DpdkPort implements PacketPort {
             owner = Thread.currentThread();
             attached = Pmd.attachThread();
         }
-        long nowNs = System.nanoTime();
+        long nowNs = clockNs.getAsLong();
         if (nowNs - tickedNs >= TICK_NS) {
             tickedNs = nowNs;
             for (Plane plane : planes) {
@@ -221,7 +235,7 @@ public final class DpdkPort implements PacketPort {
 
     /** What the devices are and how they are used, one line a plane. */
     public List<String> describe() {
-        return java.util.stream.IntStream.range(0, planes.length).mapToObj(this::describe).toList();
+        return IntStream.range(0, planes.length).mapToObj(this::describe).toList();
     }
 
     private String describe(int p) {

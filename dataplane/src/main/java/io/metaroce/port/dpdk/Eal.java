@@ -24,11 +24,12 @@ public final class Eal {
     /**
      * Starts the environment unless it runs.
      *
-     * @param mustMatch whether it is an error that it runs with other arguments
-     * @throws PmdException          if DPDK refuses, now or at the first try: it cannot try twice in one process
-     * @throws IllegalStateException if it runs with other arguments and {@code mustMatch} is set
+     * @param given     arguments that somebody asked for, perhaps none
+     * @param arguments these and what they leave open
+     * @throws PmdException if DPDK refuses, now or at the first try (it cannot try twice in one process), or runs with others than
+     *                      {@code given}, if any
      */
-    public static synchronized void start(List<String> arguments, boolean mustMatch) {
+    public static synchronized void start(List<String> given, List<String> arguments) {
         if (failure != null) {
             throw new PmdException(failure.getMessage() + " (at the first attempt; a process has only one)", failure.errno());
         }
@@ -40,9 +41,9 @@ public final class Eal {
                 failure = new PmdException(e.getMessage() + "; arguments " + arguments + advice(e, arguments), e.errno());
                 throw failure;
             }
-            startedWith = List.copyOf(arguments);
-        } else if (mustMatch && !startedWith.equals(arguments)) {
-            throw new IllegalStateException("DPDK already runs in this process with " + startedWith + ", not " + arguments);
+            startedWith = List.copyOf(given);
+        } else if (!given.isEmpty() && !startedWith.equals(given)) {
+            throw new PmdException("DPDK already runs in this process with arguments " + startedWith + ", not " + given, 0);
         }
     }
 

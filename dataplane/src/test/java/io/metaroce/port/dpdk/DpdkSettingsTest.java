@@ -42,18 +42,29 @@ class DpdkSettingsTest {
         assertEquals(0, DpdkConfig.dataRoom(1500) % 64);
         assertTrue(DpdkConfig.dataRoom(1500) >= 1500 + 18);
         assertTrue(DpdkConfig.dataRoom(1280) >= 1280 + 18);
-        assertTrue(DpdkConfig.DEFAULT_MTU >= 4096 + 64 + 48);
+        assertTrue(DpdkConfig.DEFAULT_MTU >= DpdkConfig.mtuFor(4096));
     }
 
     @Test
     void hugepagesAreUsedWhereEnoughAreFree() {
-        List<String> huge = EalArguments.choose(100, true, 62);
+        List<String> huge = EalArguments.complete(List.of(), 100, true, 62);
         assertTrue(huge.contains("--in-memory"));
         assertFalse(huge.contains("--no-huge"));
         assertEquals("124", huge.get(huge.indexOf("-m") + 1));
         assertTrue(huge.contains("--no-pci"));
-        assertTrue(EalArguments.choose(100, true, 61).contains("--no-huge"));
-        assertFalse(EalArguments.choose(100, false, 62).contains("--no-pci"));
+        assertTrue(EalArguments.complete(List.of(), 100, true, 61).contains("--no-huge"));
+        assertFalse(EalArguments.complete(List.of(), 100, false, 62).contains("--no-pci"));
+    }
+
+    @Test
+    void whatIsGivenStays() {
+        List<String> given = EalArguments.split("--vdev 'net_memif0,role=client' -m64 -l 1 --no-huge  --iova-mode=pa");
+        assertEquals(List.of("--vdev", "net_memif0,role=client", "-m64", "-l", "1", "--no-huge", "--iova-mode=pa"), given);
+        List<String> all = EalArguments.complete(given, 100, false, 0);
+        assertEquals(given, all.subList(0, given.size()));
+        assertEquals(List.of("--no-pci", "--no-telemetry"), all.subList(given.size(), all.size()));
+        assertFalse(EalArguments.complete(List.of("-a", "0000:01:00.0"), 100, false, 0).contains("--no-pci"));
+        assertThrows(IllegalArgumentException.class, () -> EalArguments.split("--vdev 'net"));
     }
 
     @Test

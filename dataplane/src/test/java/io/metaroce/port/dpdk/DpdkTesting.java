@@ -34,7 +34,7 @@ final class DpdkTesting {
 
     static void start() {
         require();
-        Eal.start(ARGUMENTS, true);
+        Eal.start(ARGUMENTS, ARGUMENTS);
     }
 
     static String newDevice(String driver) {

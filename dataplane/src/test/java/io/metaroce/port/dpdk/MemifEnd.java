@@ -34,7 +34,7 @@ final class MemifEnd {
     private MemifEnd(boolean server, String link, int planes) {
         this.server = server;
         this.planes = planes;
-        port = new DpdkPort(DpdkConfig.of(MemifPlanes.of(link, server, planes, DpdkConfig.DEFAULT_MTU)));
+        port = new DpdkPort(DpdkConfig.of(MemifPlanes.of(link, server, planes, DpdkConfig.DEFAULT_MTU)), System::nanoTime);
         echoed = new long[planes];
     }
 

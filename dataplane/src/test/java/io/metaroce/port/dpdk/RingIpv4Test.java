@@ -43,7 +43,7 @@ class RingIpv4Test {
     void open() {
         String device = DpdkTesting.newDevice("net_ring");
         PlaneConfig plane = new PlaneConfig(device, address(LOCAL), 24, address(GATEWAY), 0);
-        DpdkPort port = new DpdkPort(DpdkConfig.of(List.of(plane)).withDescriptors(256, 256).withTxSlots(128).withNeighbours(16));
+        DpdkPort port = new DpdkPort(DpdkConfig.of(List.of(plane)).withDescriptors(256, 256).withTxSlots(128).withNeighbours(16), System::nanoTime);
         driver = new PortDriver(port, 64);
         raw = new RawFrames(device);
         List<byte[]> announcement = raw.drain();

@@ -43,7 +43,7 @@ class RingIpv6Test {
     @BeforeEach
     void open() {
         String device = DpdkTesting.newDevice("net_ring");
-        DpdkPort port = new DpdkPort(DpdkConfig.of(List.of(new PlaneConfig(device, LOCAL, 64, null, VLAN))).withDescriptors(256, 256).withTxSlots(128));
+        DpdkPort port = new DpdkPort(DpdkConfig.of(List.of(new PlaneConfig(device, LOCAL, 64, null, VLAN))).withDescriptors(256, 256).withTxSlots(128), System::nanoTime);
         driver = new PortDriver(port, 64);
         raw = new RawFrames(device);
         List<byte[]> announcement = raw.drain();
