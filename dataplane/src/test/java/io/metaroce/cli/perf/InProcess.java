@@ -42,8 +42,8 @@ final class InProcess implements AutoCloseable {
         portOptions.mtu = 4096;
         portOptions.rate = 100_000_000_000L;
         portOptions.seed = 1;
-        EndpointConfig clientConfig = PortFit.fit(clientPort, Ports.config(clientPort, portOptions));
-        EndpointConfig serverConfig = PortFit.fit(serverPort, Ports.config(serverPort, portOptions));
+        EndpointConfig clientConfig = PortFit.fit(clientPort, Ports.config(portOptions));
+        EndpointConfig serverConfig = PortFit.fit(serverPort, Ports.config(portOptions));
         serverConfig.service = serverService;
         clientConfig.connectTimeoutNs = (long) (run.connectTimeout * 1e9);
         RegionTable clientRegions = new RegionTable();
