@@ -37,9 +37,7 @@ final class ClientCommand implements Callable<Integer> {
         PerfClient client = new PerfClient(run, portOptions, err);
         return Interrupt.guard(client::requestStop, STOP_MS, err, () -> {
             NetAddress server = Addresses.peer(host, portOptions.udpPort == null ? Addresses.DEFAULT_UDP_PORT : portOptions.udpPort);
-            NetAddress[] local = Addresses.local(portOptions.bind, portOptions.planes,
-                    portOptions.bind.isEmpty() ? Addresses.towards(server) : null, 0);
-            return PerfClient.report(client.run(server, local, portOptions.cpu), run, out, err);
+            return PerfClient.report(client.run(server, portOptions.cpu), run, out, err);
         });
     }
 }

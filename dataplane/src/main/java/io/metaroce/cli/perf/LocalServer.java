@@ -80,7 +80,7 @@ final class LocalServer implements AutoCloseable {
         }
         if (line.isEmpty()) {
             int code = process.waitFor();
-            throw new CliException(code == 0 ? ExitCode.FAILED : code, "server process: "
+            throw new CliException(code >= ExitCode.USAGE && code <= ExitCode.ENVIRONMENT ? code : ExitCode.FAILED, "server process: "
                     + (lastError.isEmpty() ? "ended with exit code " + code : lastError));
         }
         return Addresses.peer(line.substring(0, line.indexOf(' ')), 0);

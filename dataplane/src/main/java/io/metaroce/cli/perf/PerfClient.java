@@ -45,9 +45,9 @@ final class PerfClient {
      * @param cpu core for the loop, or null
      * @throws CliException with the one line that says what went wrong
      */
-    Result run(NetAddress server, NetAddress[] local, Integer cpu) throws InterruptedException {
+    Result run(NetAddress server, Integer cpu) throws InterruptedException {
         Plan plan = run.plan();
-        PlaneGate port = new PlaneGate(Ports.open(portOptions, local, portOptions.seed));
+        PlaneGate port = new PlaneGate(Ports.client(portOptions, server));
         RunMemory memory;
         try {
             memory = new RunMemory(plan, portOptions.seed);
@@ -55,7 +55,7 @@ final class PerfClient {
             port.close();
             throw new CliException(ExitCode.ENVIRONMENT, "no memory for the messages of the run: " + e.getMessage());
         }
-        EndpointConfig config = Ports.config(port, portOptions);
+        EndpointConfig config = Ports.config(portOptions);
         config.acceptConnections = false;
         config.maxConnections = 1;
         config.maxStreams = plan.streams() + 1;

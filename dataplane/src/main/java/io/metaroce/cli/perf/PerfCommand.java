@@ -4,7 +4,6 @@ package io.metaroce.cli.perf;
 import io.metaroce.core.Affinity;
 import io.metaroce.wire.NetAddress;
 import java.io.PrintWriter;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -40,6 +39,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
         check(spec, portOptions::check);
         check(spec, () -> run.check(portOptions));
+        check(spec, () -> PortOptions.require(portOptions.bind.isEmpty(), "--local chooses the addresses: leave out --bind"));
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         PerfClient client = new PerfClient(run, portOptions, err);
@@ -47,13 +47,14 @@ public final class PerfCommand implements Callable<Integer> {
     }
 
     private Result runLocal(PerfClient client, PrintWriter err) throws InterruptedException {
-        InetAddress first = InetAddress.getLoopbackAddress();
+        // Several --local runs at once must not meet on one link.
+        portOptions.link += "-" + ProcessHandle.current().pid();
         int[] cores = Affinity.allowed();
         Integer clientCpu = portOptions.cpu != null ? portOptions.cpu : cores.length < 2 ? null : Integer.valueOf(cores[0]);
         Integer serverCpu = otherCore(cores, clientCpu);
         try (LocalServer server = new LocalServer(serverOptions(serverCpu), err::println)) {
             NetAddress address = server.awaitReady();
-            Result result = client.run(address, Addresses.local(portOptions.bind, portOptions.planes, first, 0), clientCpu);
+            Result result = client.run(address, clientCpu);
             result.local = true;
             return result;
         }
@@ -73,14 +74,20 @@ public final class PerfCommand implements Callable<Integer> {
         List<String> options = new ArrayList<>(List.of("--port", portOptions.kind.toString(),
                 "--planes", Integer.toString(portOptions.planes),
                 "--paths", Integer.toString(portOptions.planes * portOptions.pathsPerPlane()),
-                "--udp-port", Integer.toString(portOptions.udpPort == null ? 0 : portOptions.udpPort),
                 "--mtu", Long.toString(portOptions.mtu),
                 "--rate", Long.toString(portOptions.rate),
                 "--loss", Double.toString(portOptions.loss),
                 // Another seed, or both sides would lose packets in step.
                 "--seed", Long.toString(portOptions.seed + 1)));
-        if (!portOptions.bind.isEmpty()) {
-            options.addAll(List.of("--bind", String.join(",", portOptions.bind)));
+        if (portOptions.kind == PortOptions.Kind.DPDK) {
+            options.addAll(List.of("--link", portOptions.link));
+        }
+        if (portOptions.eal != null) {
+            options.add("--eal=" + portOptions.eal);
+        }
+        if (portOptions.udpPort != null || portOptions.kind == PortOptions.Kind.UDP) {
+            // A free port, unless one was asked for: nobody needs to know it but the two of us.
+            options.addAll(List.of("--udp-port", Integer.toString(portOptions.udpPort == null ? 0 : portOptions.udpPort)));
         }
         if (portOptions.impair != null) {
             options.addAll(List.of("--impair", portOptions.impair));

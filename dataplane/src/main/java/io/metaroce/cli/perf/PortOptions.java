@@ -5,6 +5,7 @@ import io.metaroce.cli.Quantity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
 /** Options that both sides of a run have: the network below and how it is treated. */
@@ -24,7 +25,7 @@ public final class PortOptions {
     Kind kind;
 
     @Option(names = "--eal", paramLabel = "ARGS",
-            description = "DPDK only: arguments for DPDK's environment layer, such as \"--vdev net_memif0,role=client\".")
+            description = "DPDK only: arguments for DPDK's environment layer, such as \"--no-huge -m 512\" or \"-a 0000:01:00.0\".")
     String eal;
 
     @Option(names = "--planes", paramLabel = "N", defaultValue = "1",
@@ -35,10 +36,16 @@ public final class PortOptions {
             description = "Paths in all, a multiple of --planes, at most 256 a plane. Default: 4 a plane.")
     Integer paths;
 
-    @Option(names = "--bind", paramLabel = "ADDRESS", split = ",",
-            description = "Own address of each plane, separated by commas. Default: for a server and a peer on this machine 127.0.0.1 and "
-                    + "the addresses that follow; else the address that reaches the peer.")
+    @Option(names = "--bind", paramLabel = "ADDRESS",
+            description = "Own address of each plane; several separated by commas, or the option several times. Default: for a server and "
+                    + "for a peer on this machine 127.0.0.1 and the addresses that follow; else the address that reaches the peer. "
+                    + "DPDK: DEVICE@ADDRESS[/PREFIX][@GATEWAY][#VLAN], once for each plane.")
     List<String> bind = new ArrayList<>();
+
+    @Option(names = "--link", paramLabel = "NAME", defaultValue = "perf",
+            description = "DPDK without --bind and devices in --eal: the shared-memory link (memif) between two processes of this machine. "
+                    + "Default: ${DEFAULT-VALUE}.")
+    String link;
 
     @Option(names = "--udp-port", paramLabel = "PORT",
             description = "UDP port that the server receives on; 0 takes a free one. Default: 14791.")
@@ -73,6 +80,11 @@ public final class PortOptions {
         return paths == null ? 4 : paths / planes;
     }
 
+    /** What {@code --bind} names, one entry a plane. Device arguments hold commas themselves. */
+    List<String> bindings() {
+        return kind == Kind.DPDK ? bind : bind.stream().flatMap(b -> Stream.of(b.split(","))).toList();
+    }
+
     /** @throws IllegalArgumentException with the line to show, for what picocli cannot check by itself */
     void check() {
         require(planes >= 1 && planes <= 8, "--planes " + planes + " is outside 1..8");
@@ -81,7 +93,7 @@ public final class PortOptions {
         require(mtu >= 256 && mtu <= 16_384, "--mtu " + mtu + " is outside 256..16384");
         require(rate >= 1_000_000 && rate <= 4_000_000_000_000L, "--rate " + rate + " is outside 1M..4000G");
         require(loss >= 0 && loss <= 0.9, "--loss " + loss + " is outside 0..0.9");
-        require(bind.isEmpty() || bind.size() == planes, "--bind names " + bind.size() + " addresses for " + planes + " planes");
+        require(bind.isEmpty() || bindings().size() == planes, "--bind names " + bindings().size() + " addresses for " + planes + " planes");
         require(udpPort == null || (udpPort >= 0 && udpPort <= 65_535), "--udp-port " + udpPort + " is outside 0..65535");
         require(kind == Kind.DPDK || eal == null, "--eal needs --port dpdk");
         require(cpu == null || cpu >= 0, "--cpu " + cpu + " is negative");

@@ -13,33 +13,52 @@ import io.metaroce.port.udp.UdpPort;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.wire.NetAddress;
 import java.security.SecureRandom;
+import java.util.function.Supplier;
 
 /** Opens the port that the options ask for, and says in one line why that is not possible. */
 final class Ports {
     /** Spare source ports of a plane beyond one a path: where a path goes when its route has died. */
     private static final int SPARE_SOURCE_PORTS = 4;
-    /** Delays below this are the scheduler's and the kernel's, not the network's. */
 
     private Ports() {
     }
 
     /** @throws CliException with exit code {@link ExitCode#ENVIRONMENT} if this machine cannot have the port */
-    static PacketPort open(PortOptions options, NetAddress[] local, long seed) {
+    static PacketPort server(PortOptions options) {
+        int udpPort = options.udpPort == null ? Addresses.DEFAULT_UDP_PORT : options.udpPort;
+        return open(options, () -> switch (options.kind) {
+            case UDP -> udp(options, Addresses.local(options.bindings(), options.planes, Addresses.LOOPBACK, udpPort));
+            case DPDK -> DpdkPorts.open(options, true);
+        });
+    }
+
+    /** @throws CliException with exit code {@link ExitCode#ENVIRONMENT} if this machine cannot have the port */
+    static PacketPort client(PortOptions options, NetAddress server) {
+        return open(options, () -> switch (options.kind) {
+            case UDP -> udp(options, Addresses.local(options.bindings(), options.planes,
+                    options.bind.isEmpty() ? Addresses.towards(server) : null, 0));
+            case DPDK -> DpdkPorts.open(options, false);
+        });
+    }
+
+    private static PacketPort open(PortOptions options, Supplier<PacketPort> kind) {
         ImpairmentConfig impairment = impairment(options);
         try {
-            PacketPort port = switch (options.kind) {
-                case UDP -> udp(options, local);
-                case DPDK -> throw new PortException("DPDK is not part of this build");
-            };
-            return impairment == ImpairmentConfig.NONE ? port : impaired(port, impairment, seed);
+            PacketPort port = kind.get();
+            return impairment == ImpairmentConfig.NONE ? port : impaired(port, impairment, options.seed);
         } catch (PortException e) {
-            throw new CliException(ExitCode.ENVIRONMENT, e.getMessage());
+            throw new CliException(ExitCode.ENVIRONMENT, e.getMessage().lines().findFirst().orElse("the port cannot be opened"));
         }
+    }
+
+    /** Source ports of a plane: one a path, and some to go to when a route has died. */
+    static int sourcePorts(PortOptions options) {
+        return Math.min(options.pathsPerPlane() + SPARE_SOURCE_PORTS, UdpConfig.MAX_SOURCE_PORTS);
     }
 
     private static PacketPort udp(PortOptions options, NetAddress[] local) {
         UdpConfig config = new UdpConfig(local);
-        config.sourcePorts = Math.min(options.pathsPerPlane() + SPARE_SOURCE_PORTS, UdpConfig.MAX_SOURCE_PORTS);
+        config.sourcePorts = sourcePorts(options);
         return new UdpPort(config);
     }
 
@@ -66,7 +85,7 @@ final class Ports {
     }
 
     /** What both sides' endpoints have in common. */
-    static EndpointConfig config(PacketPort port, PortOptions options) {
+    static EndpointConfig config(PortOptions options) {
         EndpointConfig config = new EndpointConfig();
         config.payloadMtu = (int) options.mtu;
         config.pathsPerPlane = options.pathsPerPlane();

@@ -6,11 +6,9 @@ import io.metaroce.core.PortFit;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.port.PacketPort;
 import io.metaroce.transport.EndpointConfig;
-import io.metaroce.wire.NetAddress;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
-import java.net.InetAddress;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -53,10 +51,8 @@ final class ServerCommand implements Callable<Integer> {
     }
 
     private int serve(PrintWriter out) throws InterruptedException {
-        int udpPort = portOptions.udpPort == null ? Addresses.DEFAULT_UDP_PORT : portOptions.udpPort;
-        NetAddress[] local = Addresses.local(portOptions.bind, portOptions.planes, InetAddress.getLoopbackAddress(), udpPort);
-        PacketPort port = Ports.open(portOptions, local, portOptions.seed);
-        EndpointConfig config = Ports.config(port, portOptions);
+        PacketPort port = Ports.server(portOptions);
+        EndpointConfig config = Ports.config(portOptions);
         config.acceptConnections = true;
         config.acceptedDomain = Side.DOMAIN;
         config.maxConnections = MAX_CLIENTS;

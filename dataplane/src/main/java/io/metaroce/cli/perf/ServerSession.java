@@ -133,7 +133,7 @@ final class ServerSession {
         if (!(allHere && allGone) && nowNs - finishNs < SETTLE_NS) {
             return;
         }
-        Message result = new Message(Message.RESULT).put("sent", plan.pingPong() ? 0 : side.sent()).put("messages", measuredMessages);
+        Message result = new Message(Message.RESULT).put("sent", side.sent()).put("messages", measuredMessages);
         long received = side.target.received();
         String fault = side.fault();
         if (fault.isEmpty() && plan.verify() && Target.usesReceives(plan) && received != finish.number("sent")) {
@@ -157,10 +157,6 @@ final class ServerSession {
     /** Whether the client got its result or refusal, so that its leaving is expected. */
     boolean isFinished() {
         return finished;
-    }
-
-    void abort(long now, int reason) {
-        endpoint.abort(now, connection, reason);
     }
 
     /** The connection is gone: takes the memory out of use. */

@@ -108,20 +108,26 @@ final class ServerTask implements Task {
                 if (event.kind == Event.FAILED || !session.isFinished()) {
                     log.accept("client " + session.peer + ": " + event.text());
                 }
-                session.retire();
-                sessions.remove(session);
-                retired.add(new Retired(session, nowNs + FREE_AFTER_NS));
-                countLive();
+                end(nowNs, session);
             }
             case Event.STREAM_FAILED -> {
                 ServerSession session = find(event.connection);
                 if (session != null) {
                     log.accept("client " + session.peer + ": " + event.text());
-                    session.abort(nowNs, Reason.APPLICATION_ABORT);
+                    endpoint.abort(nowNs, session.connection, Reason.APPLICATION_ABORT);
+                    end(nowNs, session);
                 }
             }
             default -> { }
         }
+    }
+
+    /** The session's connection is gone. */
+    private void end(long nowNs, ServerSession session) {
+        session.retire();
+        sessions.remove(session);
+        retired.add(new Retired(session, nowNs + FREE_AFTER_NS));
+        countLive();
     }
 
     private void countLive() {
@@ -133,8 +139,9 @@ final class ServerTask implements Task {
         if (!stopping) {
             stopping = true;
             stopNs = nowNs;
-            for (ServerSession session : sessions) {
-                session.abort(nowNs, Reason.SHUTDOWN);
+            for (ServerSession session : List.copyOf(sessions)) {
+                endpoint.abort(nowNs, session.connection, Reason.SHUTDOWN);
+                end(nowNs, session);
             }
         }
         if (endpoint.liveConnections() == 0 || nowNs - stopNs > STOP_NS) {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port.dpdk;
+
+import io.metaroce.bindings.dpdk.Pmd;
+import io.metaroce.bindings.dpdk.PmdCalls;
+import io.metaroce.bindings.dpdk.PmdException;
+import io.metaroce.bindings.dpdk.generated.PmdShim;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** One DPDK device with one queue each way, and its link. One thread after construction. */
+final class Device {
+    /** A memif client finds its server, at first and after every loss, only by being started again. */
+    private static final long RESTART_NS = 300_000_000L;
+    private static final int QUEUE = 0;
+
+    final int port;
+    final Pmd.Info info;
+    /** This device's MAC address, first byte in bits 40 to 47. */
+    final long mac;
+    private final boolean blocking;
+    private final boolean restarts;
+    private Pmd.Setup setup;
+    private boolean started;
+    private boolean up;
+    private long startedNs;
+
+    /** Finds the device, or makes it if {@code device} has arguments or names none that exists. */
+    Device(String device) {
+        String name = device.contains(",") ? device.substring(0, device.indexOf(',')) : device;
+        if (Pmd.hasPort(name)) {
+            port = Pmd.findPort(name);
+        } else if (name.startsWith("net_")) {
+            port = Pmd.addDevice(device);
+        } else {
+            port = Pmd.findPort(name);   // throws and says why
+        }
+        info = Pmd.info(port);
+        // Some virtual devices have no address of their own; a local one serves.
+        mac = info.mac() != 0 ? info.mac() : 0x0200_0000_0000L | ThreadLocalRandom.current().nextLong(1L << 40);
+        blocking = info.has(PmdShim.MRPMD_TRAIT_BLOCKING());
+        restarts = info.has(PmdShim.MRPMD_TRAIT_RESTART());
+    }
+
+    boolean takesGather() {
+        return info.has(PmdShim.MRPMD_TRAIT_COPIES()) && info.offers(PmdShim.MRPMD_OFFLOAD_MULTI_SEGMENT());
+    }
+
+    /** Configures and starts the device. A client without its server is no error: it starts later. */
+    void open(long receivePool, long gatherPool, DpdkConfig config, long nowNs) {
+        int offloads = PmdShim.MRPMD_OFFLOAD_TX_IPV4() | PmdShim.MRPMD_OFFLOAD_TX_UDP() | PmdShim.MRPMD_OFFLOAD_RX_IPV4()
+                | PmdShim.MRPMD_OFFLOAD_RX_UDP() | PmdShim.MRPMD_OFFLOAD_FAST_FREE();
+        setup = Pmd.configure(port, new Pmd.Setup(receivePool, takesGather() ? gatherPool : 0, config.mtu(), 1,
+                within(config.rxDescriptors(), info.maxRxDescriptors()), within(config.txDescriptors(), info.maxTxDescriptors()), offloads));
+        startedNs = nowNs;
+        try {
+            Pmd.start(port);
+            started = true;
+        } catch (PmdException e) {
+            if (!restarts) {
+                throw e;
+            }
+        }
+    }
+
+    private static int within(int wish, int most) {
+        return most > 0 ? Math.min(wish, most) : wish;
+    }
+
+    boolean gives(int offload) {
+        return (setup.offloads() & offload) != 0;
+    }
+
+    int rxDescriptors() {
+        return setup.rxDescriptors();
+    }
+
+    boolean up() {
+        return up;
+    }
+
+    /** Looks at the link; returns true if it changed. A client that is down is started again now and then. */
+    boolean poll(long nowNs) {
+        boolean before = up;
+        up = started && Pmd.linkUp(port);
+        if (!up && restarts && nowNs - startedNs >= RESTART_NS) {
+            startedNs = nowNs;
+            restart();
+        }
+        return up != before;
+    }
+
+    private void restart() {
+        if (started) {
+            Pmd.stop(port);
+            started = false;
+        }
+        try {
+            Pmd.start(port);
+            started = true;
+        } catch (PmdException e) {
+            // Nobody listens yet.
+        }
+    }
+
+    int receive(long burst, int most) {
+        if (!started) {
+            return 0;
+        }
+        return blocking ? PmdCalls.receiveBlocking(port, QUEUE, burst, most) : PmdCalls.receive(port, QUEUE, burst, most);
+    }
+
+    int send(long burst, int count) {
+        if (!up) {
+            return 0;
+        }
+        return blocking ? PmdCalls.sendBlocking(port, QUEUE, burst, count) : PmdCalls.send(port, QUEUE, burst, count);
+    }
+
+    void close() {
+        started = false;
+        up = false;
+        Pmd.close(port);
+    }
+}

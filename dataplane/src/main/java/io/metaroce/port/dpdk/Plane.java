@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port.dpdk;
+
+import io.metaroce.bindings.dpdk.Pmd;
+import io.metaroce.bindings.dpdk.PmdCalls;
+import io.metaroce.bindings.dpdk.generated.PmdShim;
+import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
+import io.metaroce.port.PortCounters;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.wire.NetAddress;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** One plane: its device, what comes in on it, and the host protocols beside UDP. One thread. */
+final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
+    private static final long DATA = mrpmd_rx.data$offset();
+    private static final long LENGTH = mrpmd_rx.length$offset();
+    private static final long FLAGS = mrpmd_rx.flags$offset();
+    private static final int MULTI_SEGMENT = PmdShim.MRPMD_RX_MULTI_SEGMENT();
+    /** Below this a frame has no IP header; above, two words of MAC addresses can be read. */
+    private static final int SHORTEST = Frame.ETHERNET_LENGTH + Frame.V4_LENGTH;
+    private static final long MAPPED = 0x0000_ffff_0000_0000L;
+
+    final Device device;
+    final NetAddress local;
+    final int maxDatagram;
+    final Neighbours neighbours;
+    final Parked parked = new Parked();
+    private final byte index;
+    private final boolean v4;
+    private final int vlan;
+    private final PortCounters counters;
+    private final ControlSender control;
+    private final HostProtocol host;
+    private final MemorySegment rx = mrpmd_rx.allocate(Arena.global());
+    private final Parked.Visitor drop;
+    private long nowNs;
+
+    Plane(int index, Device device, PlaneConfig config, DpdkConfig port, TxBuffers buffers, int room, PortCounters counters, long nowNs) {
+        this.index = (byte) index;
+        this.device = device;
+        this.counters = counters;
+        this.nowNs = nowNs;
+        v4 = config.isIpv4();
+        vlan = config.vlan();
+        local = NetAddress.of(config.address(), port.udpPort());
+        maxDatagram = port.mtu() - (v4 ? Frame.V4_LENGTH : Frame.V6_LENGTH) - Frame.UDP_LENGTH;
+        neighbours = new Neighbours(port.neighbours());
+        control = new ControlSender(device, buffers, room);
+        host = v4 ? new Ipv4Host(device, (int) local.low(), vlan, control, neighbours, this) : new Ipv6Host(device, local, vlan, control, neighbours, this);
+        drop = (mbuf, frame, length, flags) -> {
+            buffers.free(mbuf);
+            counters.txErrors++;
+            counters.lastErrno = PlaneOutput.EHOSTUNREACH;
+        };
+        rx.fill((byte) 0);
+    }
+
+    long nowNs() {
+        return nowNs;
+    }
+
+    /** Appends received datagrams to {@code out}; what the last call gave becomes invalid. */
+    void receive(RxBurst out) {
+        int most = Math.min(out.capacity - out.count, PmdShim.MRPMD_MAX_BURST());
+        int n = device.receive(rx.address(), most);
+        MemorySegment r = rx;
+        for (int i = 0; i < n; i++) {
+            long address = r.get(ValueLayout.JAVA_LONG, DATA + 8L * i);
+            int length = r.get(ValueLayout.JAVA_INT, LENGTH + 4L * i);
+            int flags = r.get(ValueLayout.JAVA_INT, FLAGS + 4L * i);
+            if (length < SHORTEST || (flags & MULTI_SEGMENT) != 0 || !frame(out, address, length, flags)) {
+                counters.rxDropped++;
+            }
+        }
+    }
+
+    /** Returns false if the frame is to be dropped. */
+    private boolean frame(RxBurst out, long address, int length, int flags) {
+        MemorySegment f = Frame.view(address, Frame.HEADERS_MAX);
+        int type = Frame.u16(f, Frame.ETHER_TYPE);
+        int l3 = Frame.ETHERNET_LENGTH;
+        if (type == Frame.TYPE_VLAN || vlan != 0) {
+            // Priority tags (VLAN 0) count as untagged.
+            if (type != Frame.TYPE_VLAN || (Frame.u16(f, l3) & 0xfff) != vlan) {
+                return false;
+            }
+            type = Frame.u16(f, l3 + 2);
+            l3 += Frame.VLAN_LENGTH;
+        }
+        if (Frame.mac(f, Frame.MAC_DESTINATION) != device.mac) {
+            return multicast(f, address, length, l3, type, flags);
+        }
+        long datagram = type == Frame.TYPE_IPV4 && v4 ? UdpInput.ipv4(f, address, length, l3, flags, (int) local.low(), local.port())
+                : type == Frame.TYPE_IPV6 && !v4 ? UdpInput.ipv6(f, address, length, l3, flags, local.high(), local.low(), local.port())
+                : type == Frame.TYPE_ARP ? UdpInput.OTHER : UdpInput.DROP;
+        if (datagram < 0) {
+            return datagram == UdpInput.OTHER && host.input(Frame.view(address, length), l3, type, nowNs);
+        }
+        add(out, f, address, l3, UdpInput.offset(datagram), UdpInput.length(datagram));
+        return true;
+    }
+
+    /** Broadcast and multicast frames: questions for addresses, nothing else. */
+    private boolean multicast(MemorySegment f, long address, int length, int l3, int type, int flags) {
+        boolean group = (Frame.u8(f, 0) & 1) != 0;
+        boolean question = type == Frame.TYPE_ARP || type == Frame.TYPE_IPV6 && !v4
+                && UdpInput.ipv6(f, address, length, l3, flags, local.high(), local.low(), local.port()) == UdpInput.OTHER;
+        return group && question && host.input(Frame.view(address, length), l3, type, nowNs);
+    }
+
+    private void add(RxBurst out, MemorySegment f, long address, int l3, int offset, int length) {
+        int k = out.count++;
+        out.address[k] = address + offset;
+        out.length[k] = length;
+        out.plane[k] = index;
+        if (v4) {
+            out.ecn[k] = (byte) (Frame.u8(f, l3 + Frame.V4_TOS) & 3);
+            out.sourceHigh[k] = 0;
+            out.sourceLow[k] = MAPPED | Frame.i32(f, l3 + Frame.V4_SOURCE) & 0xffff_ffffL;
+        } else {
+            // Traffic class: bits 20 to 27 of the first word; its low two are ECN.
+            out.ecn[k] = (byte) (Frame.i32(f, l3) >>> 20 & 3);
+            out.sourceHigh[k] = Frame.i64(f, l3 + Frame.V6_SOURCE);
+            out.sourceLow[k] = Frame.i64(f, l3 + Frame.V6_SOURCE + 8);
+        }
+        out.sourcePort[k] = Frame.u16(f, offset - Frame.UDP_LENGTH + Frame.UDP_SOURCE);
+        counters.rxDatagrams++;
+        counters.rxBytes += length;
+    }
+
+    /** Link state and neighbours; called every few milliseconds. */
+    void tick(long now) {
+        nowNs = now;
+        if (device.poll(now)) {
+            neighbours.clear(this);
+            if (device.up()) {
+                host.announce();
+            }
+        }
+        if (device.up()) {
+            neighbours.tick(now, this);
+        }
+    }
+
+    @Override
+    public void ask(long high, long low, long mac) {
+        host.ask(high, low, mac);
+    }
+
+    @Override
+    public void givenUp(long high, long low) {
+        parked.take(high, low, drop);
+    }
+
+    @Override
+    public void resolved(long high, long low, long mac) {
+        parked.take(high, low, (mbuf, frame, length, flags) -> {
+            MemorySegment f = Frame.view(frame, Frame.ETHERNET_LENGTH);
+            Frame.putMac(f, Frame.MAC_DESTINATION, mac);
+            counters.txDatagrams++;
+            counters.txBytes += length - headersOf(flags);
+            control.frame(mbuf, frame, length, flags);
+        });
+    }
+
+    private static int headersOf(int flags) {
+        return (flags >>> PmdShim.MRPMD_TX_L2_SHIFT() & 0xff) + (flags >>> PmdShim.MRPMD_TX_L3_SHIFT()) + Frame.UDP_LENGTH;
+    }
+
+    Pmd.Stats stats() {
+        return Pmd.stats(device.port);
+    }
+
+    void close() {
+        parked.takeAll(drop);
+        PmdCalls.release(rx.address());
+        device.close();
+    }
+}

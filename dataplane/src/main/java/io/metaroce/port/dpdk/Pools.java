@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port.dpdk;
+
+import io.metaroce.bindings.dpdk.Pmd;
+import io.metaroce.bindings.dpdk.PmdException;
+import io.metaroce.bindings.dpdk.generated.PmdShim;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The buffer pools of a port: sized so that none runs dry while every ring and burst is full. */
+final class Pools implements AutoCloseable {
+    /** Buffers a thread may keep in its cache; DPDK lets it grow by half. */
+    private static final int CACHE = 256;
+    private static final int CACHED = CACHE * 3 / 2;
+    private static final int ANY_SOCKET = -1;
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    /** One a plane. */
+    final long[] receive;
+    /** For all planes: a header buffer's plane is not known when it is given out. */
+    final long transmit;
+    /** mbufs without data, for payload by reference; 0 if no device takes it. */
+    final long gather;
+    /** Bytes from an mbuf's address to its data. */
+    final int dataOffset;
+    final int dataRoom;
+
+    Pools(DpdkConfig config, boolean anyGather) {
+        dataRoom = DpdkConfig.dataRoom(config.mtu());
+        dataOffset = PmdShim.mrpmd_data_offset();
+        int planes = config.planes().size();
+        int number = NUMBER.getAndIncrement();
+        receive = new long[planes];
+        long made = 0;
+        long parts = 0;
+        try {
+            for (int p = 0; p < planes; p++) {
+                receive[p] = Pmd.createPool("mr_rx" + number + "_" + p, receiveCount(config), dataRoom, CACHE, ANY_SOCKET);
+            }
+            made = Pmd.createPool("mr_tx" + number, transmitCount(config), dataRoom, CACHE, ANY_SOCKET);
+            parts = anyGather ? Pmd.createPool("mr_ga" + number, gatherCount(), 0, CACHE, ANY_SOCKET) : 0;
+        } catch (PmdException e) {
+            free(made, parts);
+            throw new PmdException(e.getMessage() + "; the port needs about " + (memoryBytes(config) >> 20) + " MiB (EAL argument -m)", e.errno());
+        }
+        transmit = made;
+        gather = parts;
+    }
+
+    /** Held by the ring, by the burst handed to the transport, by caches. */
+    private static int receiveCount(DpdkConfig config) {
+        return config.rxDescriptors() + PmdShim.MRPMD_MAX_BURST() + 2 * CACHED;
+    }
+
+    /** Held by the rings, by bursts being filled, by frames waiting for an address, by caches. */
+    private static int transmitCount(DpdkConfig config) {
+        return config.planes().size() * (config.txDescriptors() + Parked.LIMIT) + config.txSlots() + 2 * CACHED;
+    }
+
+    private static int gatherCount() {
+        return 2 * PmdShim.MRPMD_MAX_BURST() + 2 * CACHED;
+    }
+
+    /** Memory all pools of such a port take, about. Does not need the environment. */
+    static long memoryBytes(DpdkConfig config) {
+        // mbuf, headroom, pool header, channel spreading.
+        long buffer = DpdkConfig.dataRoom(config.mtu()) + 512;
+        return buffer * ((long) config.planes().size() * receiveCount(config) + transmitCount(config)) + 256L * gatherCount();
+    }
+
+    @Override
+    public void close() {
+        free(transmit, gather);
+    }
+
+    /** A pool with buffers still out (in another port's ring) stays: its memory must not vanish under them. */
+    private void free(long tx, long parts) {
+        for (long pool : receive) {
+            if (pool != 0) {
+                Pmd.freePool(pool);
+            }
+        }
+        if (tx != 0) {
+            Pmd.freePool(tx);
+        }
+        if (parts != 0) {
+            Pmd.freePool(parts);
+        }
+    }
+}

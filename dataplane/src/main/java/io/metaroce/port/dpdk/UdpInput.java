@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.port.dpdk;
+
+import static io.metaroce.port.dpdk.Frame.u16;
+import static io.metaroce.port.dpdk.Frame.u8;
+
+import io.metaroce.bindings.dpdk.generated.PmdShim;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Checks an IP packet with a UDP datagram: lengths, addresses, fragments, checksums. Stateless.
+ *
+ * <p>Views span {@link Frame#HEADERS_MAX} bytes whatever the frame's length is: the memory is there, and every length is checked before
+ * what it covers is used.
+ */
+final class UdpInput {
+    /** Not UDP, but for this host: perhaps something to answer. */
+    static final long OTHER = -1;
+    /** Malformed, corrupt, a fragment, or for someone else. */
+    static final long DROP = -2;
+
+    private static final int IP_GOOD = PmdShim.MRPMD_RX_IP_GOOD();
+    private static final int IP_BAD = PmdShim.MRPMD_RX_IP_BAD();
+    private static final int L4_GOOD = PmdShim.MRPMD_RX_L4_GOOD();
+    private static final int L4_BAD = PmdShim.MRPMD_RX_L4_BAD();
+
+    /** More-fragments bit and fragment offset. */
+    private static final int FRAGMENT_MASK = 0x3fff;
+
+    private UdpInput() {
+    }
+
+    /** Offset of the UDP payload from the frame's start in a result. */
+    static int offset(long packed) {
+        return (int) (packed >>> 32);
+    }
+
+    /** Length of the UDP payload in a result. */
+    static int length(long packed) {
+        return (int) packed;
+    }
+
+    /**
+     * Checks an IPv4 packet at {@code l3} of a frame of {@code length} bytes at {@code address}.
+     *
+     * @return offset and length of the UDP payload, or {@link #OTHER} or {@link #DROP}
+     */
+    static long ipv4(MemorySegment f, long address, int length, int l3, int flags, int local, int port) {
+        if (length < l3 + Frame.V4_LENGTH || u8(f, l3 + Frame.V4_VERSION) >>> 4 != 4) {
+            return DROP;
+        }
+        int header = (u8(f, l3 + Frame.V4_VERSION) & 0xf) << 2;
+        int total = u16(f, l3 + Frame.V4_TOTAL);
+        if (header < Frame.V4_LENGTH || total < header || l3 + total > length || Frame.i32(f, l3 + Frame.V4_DESTINATION) != local
+                || (u16(f, l3 + Frame.V4_FRAGMENT) & FRAGMENT_MASK) != 0 || (flags & IP_BAD) != 0) {
+            return DROP;
+        }
+        if ((flags & IP_GOOD) == 0 && !InternetChecksum.holds(InternetChecksum.ipv4Header(f, l3, header))) {
+            return DROP;
+        }
+        if (u8(f, l3 + Frame.V4_PROTOCOL) != Frame.PROTOCOL_UDP) {
+            return OTHER;
+        }
+        int l4 = l3 + header;
+        int udpLength = total - header;
+        if (udpLength < Frame.UDP_LENGTH || u16(f, l4 + Frame.UDP_DESTINATION) != port) {
+            return DROP;
+        }
+        // RFC 768 lets the UDP length be shorter than what IP carries: the rest is padding.
+        int said = u16(f, l4 + Frame.UDP_LENGTH_FIELD);
+        if (said < Frame.UDP_LENGTH || said > udpLength) {
+            return DROP;
+        }
+        // A zero checksum is "none" over IPv4: the transport's own CRC covers what it acts on.
+        if (u16(f, l4 + Frame.UDP_CHECKSUM) != 0 && (flags & L4_GOOD) == 0) {
+            long sum = InternetChecksum.pseudoV4(Frame.i32(f, l3 + Frame.V4_SOURCE), local, Frame.PROTOCOL_UDP, said);
+            if ((flags & L4_BAD) != 0 || !InternetChecksum.holds(sum + InternetChecksum.bytes(address + l4, said))) {
+                return DROP;
+            }
+        }
+        return pack(l4, said);
+    }
+
+    /** As {@link #ipv4} for IPv6 without extension headers. Multicast destinations give {@link #OTHER} at most. */
+    static long ipv6(MemorySegment f, long address, int length, int l3, int flags, long localHigh, long localLow, int port) {
+        if (length < l3 + Frame.V6_LENGTH || u8(f, l3 + Frame.V6_VERSION) >>> 4 != 6) {
+            return DROP;
+        }
+        int payload = u16(f, l3 + Frame.V6_PAYLOAD);
+        if (l3 + Frame.V6_LENGTH + payload > length) {
+            return DROP;
+        }
+        int next = u8(f, l3 + Frame.V6_NEXT);
+        boolean mine = Frame.i64(f, l3 + Frame.V6_DESTINATION) == localHigh && Frame.i64(f, l3 + Frame.V6_DESTINATION + 8) == localLow;
+        if (next != Frame.PROTOCOL_UDP) {
+            boolean multicast = u8(f, l3 + Frame.V6_DESTINATION) == 0xff;
+            return next == Frame.PROTOCOL_ICMPV6 && (mine || multicast) ? OTHER : DROP;
+        }
+        int l4 = l3 + Frame.V6_LENGTH;
+        if (!mine || payload < Frame.UDP_LENGTH || u16(f, l4 + Frame.UDP_DESTINATION) != port) {
+            return DROP;
+        }
+        int said = u16(f, l4 + Frame.UDP_LENGTH_FIELD);
+        // RFC 8200, section 8.1: no zero checksum over IPv6.
+        if (said < Frame.UDP_LENGTH || said > payload || u16(f, l4 + Frame.UDP_CHECKSUM) == 0 || (flags & L4_BAD) != 0) {
+            return DROP;
+        }
+        if ((flags & L4_GOOD) == 0) {
+            long sum = InternetChecksum.pseudoV6(f, l3, Frame.PROTOCOL_UDP, said);
+            if (!InternetChecksum.holds(sum + InternetChecksum.bytes(address + l4, said))) {
+                return DROP;
+            }
+        }
+        return pack(l4, said);
+    }
+
+    private static long pack(int l4, int udpLength) {
+        return (long) (l4 + Frame.UDP_LENGTH) << 32 | udpLength - Frame.UDP_LENGTH;
+    }
+}

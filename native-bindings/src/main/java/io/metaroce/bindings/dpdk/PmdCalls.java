@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.bindings.dpdk;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The shim's fast path, one method a function. Pointers travel as addresses.
+ *
+ * <p>The plain names are critical downcalls: they stop no safepoint poll on the way, so the collector waits for them. They are
+ * for devices whose burst is bounded work in user space (physical NICs, memif, ring, null). A device that makes system calls in
+ * a burst ({@code MRPMD_TRAIT_BLOCKING}) goes through the names with {@code Blocking}.
+ *
+ * <p>Each queue, burst structure and thread rule is that of {@code pmd_shim.h}. Call {@link PmdLibrary#load()} first.
+ */
+public final class PmdCalls {
+    /** By C name, with {@code JAVA_LONG} for each pointer; a test compares them with the generated descriptors. */
+    static final FunctionDescriptor RECEIVE = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
+    static final FunctionDescriptor SEND = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
+    static final FunctionDescriptor RELEASE = FunctionDescriptor.ofVoid(JAVA_LONG);
+    static final FunctionDescriptor ALLOC = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
+    static final FunctionDescriptor FREE = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT);
+    static final FunctionDescriptor SUM16 = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT);
+
+    private static final Linker.Option CRITICAL = Linker.Option.critical(false);
+
+    private static final MethodHandle receive = handle("mrpmd_receive", RECEIVE, CRITICAL);
+    private static final MethodHandle receiveBlocking = handle("mrpmd_receive", RECEIVE);
+    private static final MethodHandle send = handle("mrpmd_send", SEND, CRITICAL);
+    private static final MethodHandle sendBlocking = handle("mrpmd_send", SEND);
+    private static final MethodHandle release = handle("mrpmd_release", RELEASE, CRITICAL);
+    private static final MethodHandle alloc = handle("mrpmd_alloc", ALLOC, CRITICAL);
+    private static final MethodHandle free = handle("mrpmd_free", FREE, CRITICAL);
+    private static final MethodHandle sum16 = handle("mrpmd_sum16", SUM16, CRITICAL);
+
+    private PmdCalls() {
+    }
+
+    private static MethodHandle handle(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        PmdLibrary.load();
+        return Linker.nativeLinker().downcallHandle(SymbolLookup.loaderLookup().findOrThrow(name), descriptor, options);
+    }
+
+    /** Frees what {@code burst} (a {@code mrpmd_rx}) holds, then receives at most {@code most} frames into it. Returns their number. */
+    public static int receive(int port, int queue, long burst, int most) {
+        try {
+            return (int) receive.invokeExact(port, queue, burst, most);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** {@link #receive} for a device whose burst makes system calls. */
+    public static int receiveBlocking(int port, int queue, long burst, int most) {
+        try {
+            return (int) receiveBlocking.invokeExact(port, queue, burst, most);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Sends the first {@code count} frames of {@code burst} (a {@code mrpmd_tx}); returns how many the device took. */
+    public static int send(int port, int queue, long burst, int count) {
+        try {
+            return (int) send.invokeExact(port, queue, burst, count);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** {@link #send} for a device whose burst makes system calls. */
+    public static int sendBlocking(int port, int queue, long burst, int count) {
+        try {
+            return (int) sendBlocking.invokeExact(port, queue, burst, count);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Frees what {@code burst} (a {@code mrpmd_rx}) holds. */
+    public static void release(long burst) {
+        try {
+            release.invokeExact(burst);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes the addresses of up to {@code count} fresh mbufs to {@code mbufs}; returns how many. */
+    public static int alloc(long pool, long mbufs, int count) {
+        try {
+            return (int) alloc.invokeExact(pool, mbufs, count);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Frees {@code count} mbufs whose addresses stand at {@code mbufs}. */
+    public static void free(long mbufs, int count) {
+        try {
+            free.invokeExact(mbufs, count);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Ones' complement sum of big-endian 16-bit words, 0 to 65535, not inverted. An odd last byte counts as its word's high byte. */
+    public static int sum16(long address, int length) {
+        try {
+            return (int) sum16.invokeExact(address, length);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    private static AssertionError unexpected(Throwable e) {
+        return new AssertionError("a foreign call threw", e);
+    }
+}
