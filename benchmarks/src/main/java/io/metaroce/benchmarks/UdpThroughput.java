@@ -14,6 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,6 +27,8 @@ import java.util.Locale;
  * UdpThroughput [key=value ...]   seconds=2 rounds=3 planes=4 ports=4 run=15 datagram=4160 messages=8 burst=64 reference=COMMAND
  * </pre>
  * {@code reference} is a command, such as a C program doing the same, that runs before each round for comparison on the same machine.
+ * The two halves also run by themselves, as on two machines: {@code receive hosts=A,B} prints its addresses, which
+ * {@code send HOST:PORT... hosts=C,D} takes; {@code poll} measures a poll that finds nothing.
  */
 public final class UdpThroughput {
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -78,10 +81,10 @@ public final class UdpThroughput {
     }
 
     private UdpPort open() throws IOException {
-        int planes = arguments.integer("planes", 4);
-        NetAddress[] local = new NetAddress[planes];
-        for (int plane = 0; plane < planes; plane++) {
-            local[plane] = NetAddress.of(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) (plane + 1)}), 0);
+        String[] hosts = arguments.text("hosts", "127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5,127.0.0.6,127.0.0.7,127.0.0.8").split(",");
+        NetAddress[] local = new NetAddress[Math.min(arguments.integer("planes", 4), hosts.length)];
+        for (int plane = 0; plane < local.length; plane++) {
+            local[plane] = NetAddress.of(InetAddress.getByName(hosts[plane]), 0);
         }
         UdpConfig config = new UdpConfig(local);
         config.sourcePorts = arguments.integer("ports", 4);
@@ -95,7 +98,7 @@ public final class UdpThroughput {
         try (UdpPort port = open()) {
             StringBuilder line = new StringBuilder();
             for (int plane = 0; plane < port.planes(); plane++) {
-                line.append(port.localAddress(plane).port()).append(' ');
+                line.append(port.localAddress(plane)).append(' ');
             }
             System.out.println(line);
             RxBurst burst = new RxBurst(arguments.integer("burst", 64));
@@ -130,7 +133,7 @@ public final class UdpThroughput {
         }
     }
 
-    private void send(List<String> udpPorts) throws IOException {
+    private void send(List<String> addresses) throws IOException {
         try (UdpPort port = open(); Arena arena = Arena.ofConfined()) {
             MemorySegment payload = arena.allocate(1 << 16, 4096);
             TxBurst burst = new TxBurst(arguments.integer("burst", 64));
@@ -138,12 +141,13 @@ public final class UdpThroughput {
             int datagram = arguments.integer("datagram", 4160);
             int run = arguments.integer("run", 15);
             int ports = arguments.integer("ports", 4);
+            NetAddress[] peers = addresses.stream().map(UdpThroughput::parse).toArray(NetAddress[]::new);
             long turn = 0;
             while (System.nanoTime() - endNs < 0) {
                 while (burst.count + run <= burst.capacity) {
                     int plane = (int) (turn % port.planes());
                     int index = (int) (turn / port.planes() % ports);
-                    fill(port, burst, plane, index, Integer.parseInt(udpPorts.get(plane)), run, datagram, payload.address());
+                    fill(port, burst, plane, index, peers[plane], run, datagram, payload.address());
                     turn++;
                 }
                 port.send(burst);
@@ -154,7 +158,7 @@ public final class UdpThroughput {
         }
     }
 
-    private void fill(PacketPort port, TxBurst burst, int plane, int index, int udpPort, int run, int datagram, long payload) {
+    private void fill(PacketPort port, TxBurst burst, int plane, int index, NetAddress to, int run, int datagram, long payload) {
         port.prepare(burst);
         if (sourcePorts == null) {
             sourcePorts = new int[port.planes()][];
@@ -162,7 +166,6 @@ public final class UdpThroughput {
                 sourcePorts[p] = port.sourcePorts(p);
             }
         }
-        NetAddress to = port.localAddress(plane);
         for (int k = 0; k < run; k++) {
             int i = burst.count++;
             ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, burst.header[i], i);
@@ -173,7 +176,17 @@ public final class UdpThroughput {
             burst.sourcePort[i] = sourcePorts[plane][index];
             burst.destinationHigh[i] = to.high();
             burst.destinationLow[i] = to.low();
-            burst.destinationPort[i] = udpPort;
+            burst.destinationPort[i] = to.port();
+        }
+    }
+
+    private static NetAddress parse(String address) {
+        int colon = address.lastIndexOf(':');
+        try {
+            InetAddress host = InetAddress.getByName(address.substring(0, colon).replaceAll("[\\[\\]]", ""));
+            return NetAddress.of(host, Integer.parseInt(address.substring(colon + 1)));
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(address + ": write HOST:PORT", e);
         }
     }
 

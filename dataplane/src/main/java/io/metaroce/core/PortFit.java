@@ -10,6 +10,9 @@ public final class PortFit {
     /** Bytes that a DATA packet spends ahead of its payload (spec: section "DATA"). */
     private static final int DATA_HEADER = 64;
 
+    /** Runs that the smallest window of a plane holds. */
+    private static final int RUNS_IN_WINDOW = 8;
+
     private PortFit() {
     }
 
@@ -31,7 +34,14 @@ public final class PortFit {
         }
         config.payloadMtu = Math.min(config.payloadMtu, largestDatagram - DATA_HEADER);
         config.runLength = port.preferredRun();
-        config.receiveBufferPackets = Math.max(1, port.receiveBuffer(config.payloadMtu + DATA_HEADER));
+        config.receiveBufferPackets = Math.max(4, port.receiveBuffer(config.payloadMtu + DATA_HEADER));
+        config.timerFloorNs = port.timingNoiseNs();
+        if (config.runLength > 1) {
+            // Runs pay: windows hold a few of them, and acknowledgements come by the run.
+            config.minWindowPackets = Math.max(config.minWindowPackets, RUNS_IN_WINDOW * config.runLength);
+            config.ackEvery = config.runLength;
+            config.ackDelayNs = Math.max(config.ackDelayNs, config.timerFloorNs / 10);
+        }
         return config;
     }
 }

@@ -12,26 +12,35 @@ import java.lang.foreign.MemorySegment;
 /**
  * One bounded, zeroed block of off-heap memory that holds all fixed-size records of an endpoint.
  *
- * <p>A record is named by its byte offset here; offset 0 is never a record and stands for "none". A wrong offset throws
- * instead of touching foreign memory. Native byte order, one thread. Memory is carved at set-up and never grows.
+ * <p>A record is named by its address; 0 stands for "none". Accesses go through one static segment over all memory, whose bounds
+ * the compiler knows, which saves a third of the time of checking against a segment in a field; that an address lies in the slab
+ * is asserted, so tests, which run with assertions on, catch a wrong one. Native byte order, one thread. Memory is carved at
+ * set-up and never grows.
  */
 public final class Slab {
     /** Records start on cache lines. */
     public static final int ALIGNMENT = 64;
 
+    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
     private final MemorySegment memory;
-    private long top = ALIGNMENT;
+    private final long start;
+    private final long end;
+    private long top;
 
     public Slab(long bytes) {
-        memory = Arena.ofAuto().allocate(bytes + ALIGNMENT, ALIGNMENT);
+        memory = Arena.ofAuto().allocate(bytes, ALIGNMENT);
+        start = memory.address();
+        end = start + bytes;
+        top = start;
     }
 
-    /** Set-up only: takes {@code bytes}, rounded up to cache lines, and returns the offset of the first. */
+    /** Set-up only: takes {@code bytes}, rounded up to cache lines, and returns the address of the first. */
     public long carve(long bytes) {
         long at = top;
         top += roundUp(bytes);
-        if (top > memory.byteSize()) {
-            throw new IllegalStateException("slab of " + memory.byteSize() + " B is too small for " + top + " B");
+        if (top > end) {
+            throw new IllegalStateException("slab of " + memory.byteSize() + " B is too small for " + (top - start) + " B");
         }
         return at;
     }
@@ -40,53 +49,67 @@ public final class Slab {
         return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
     }
 
+    private boolean owns(long at, long bytes) {
+        return at >= start && at + bytes <= end;
+    }
+
     public long byteSize() {
         return memory.byteSize();
     }
 
     public int getByte(long at) {
-        return memory.get(JAVA_BYTE, at) & 0xff;
+        assert owns(at, 1);
+        return ALL.get(JAVA_BYTE, at) & 0xff;
     }
 
     public void putByte(long at, int value) {
-        memory.set(JAVA_BYTE, at, (byte) value);
+        assert owns(at, 1);
+        ALL.set(JAVA_BYTE, at, (byte) value);
     }
 
     public int getInt(long at) {
-        return memory.get(JAVA_INT, at);
+        assert owns(at, 4);
+        return ALL.get(JAVA_INT, at);
     }
 
     public void putInt(long at, int value) {
-        memory.set(JAVA_INT, at, value);
+        assert owns(at, 4);
+        ALL.set(JAVA_INT, at, value);
     }
 
     public int addInt(long at, int delta) {
-        int value = memory.get(JAVA_INT, at) + delta;
-        memory.set(JAVA_INT, at, value);
+        assert owns(at, 4);
+        int value = ALL.get(JAVA_INT, at) + delta;
+        ALL.set(JAVA_INT, at, value);
         return value;
     }
 
     public long getLong(long at) {
-        return memory.get(JAVA_LONG, at);
+        assert owns(at, 8);
+        return ALL.get(JAVA_LONG, at);
     }
 
     public void putLong(long at, long value) {
-        memory.set(JAVA_LONG, at, value);
+        assert owns(at, 8);
+        ALL.set(JAVA_LONG, at, value);
     }
 
     public void addLong(long at, long delta) {
-        memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) + delta);
+        assert owns(at, 8);
+        ALL.set(JAVA_LONG, at, ALL.get(JAVA_LONG, at) + delta);
     }
 
     public float getFloat(long at) {
-        return memory.get(JAVA_FLOAT, at);
+        assert owns(at, 4);
+        return ALL.get(JAVA_FLOAT, at);
     }
 
     public void putFloat(long at, float value) {
-        memory.set(JAVA_FLOAT, at, value);
+        assert owns(at, 4);
+        ALL.set(JAVA_FLOAT, at, value);
     }
 
     public void zero(long at, long bytes) {
-        memory.asSlice(at, bytes).fill((byte) 0);
+        memory.asSlice(at - start, bytes).fill((byte) 0);
     }
 }

@@ -333,6 +333,11 @@ public final class ImpairedPort implements PacketPort {
     }
 
     @Override
+    public long timingNoiseNs() {
+        return inner.timingNoiseNs();
+    }
+
+    @Override
     public int receiveBuffer(int datagramBytes) {
         return inner.receiveBuffer(datagramBytes);
     }

@@ -4,6 +4,7 @@ package io.metaroce.port;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.StringJoiner;
 
 /**
  * What {@link ImpairedPort} does to datagrams.
@@ -38,6 +39,17 @@ public record ImpairmentConfig(double loss, double duplicate, double corrupt, do
     public record Outage(int plane, int index, long fromNs, long fromDatagrams, long untilNs, long untilDatagrams) {
         boolean isActive(long elapsedNs, long datagrams) {
             return (elapsedNs >= fromNs || datagrams >= fromDatagrams) && elapsedNs < untilNs && datagrams < untilDatagrams;
+        }
+
+        /** As {@link #parse} reads it. */
+        @Override
+        public String toString() {
+            String where = index == WHOLE_PLANE ? "blockplane=" + plane : "blockpath=" + plane + "/" + index;
+            return where + "@" + bound(fromNs == 0 ? NEVER : fromNs, fromDatagrams) + ".." + bound(untilNs, untilDatagrams);
+        }
+
+        private static String bound(long ns, long datagrams) {
+            return ns != NEVER ? ns + "ns" : datagrams != NEVER ? datagrams + "pkt" : "";
         }
 
         boolean isTimed() {
@@ -106,6 +118,28 @@ public record ImpairmentConfig(double loss, double duplicate, double corrupt, do
             }
         }
         return new ImpairmentConfig(loss, duplicate, corrupt, ce, delayNs, jitterNs, skewNs, held, outages);
+    }
+
+    /** What is not at its default, as {@link #parse} reads it. */
+    @Override
+    public String toString() {
+        StringJoiner text = new StringJoiner(",");
+        addIf(loss > 0, text, "loss=", loss, "");
+        addIf(duplicate > 0, text, "dup=", duplicate, "");
+        addIf(corrupt > 0, text, "corrupt=", corrupt, "");
+        addIf(ce > 0, text, "ce=", ce, "");
+        addIf(delayNs > 0, text, "delay=", delayNs, "ns");
+        addIf(jitterNs > 0, text, "jitter=", jitterNs, "ns");
+        addIf(skewNs > 0, text, "skew=", skewNs, "ns");
+        addIf(held != NONE.held, text, "held=", held, "");
+        outages.forEach(outage -> text.add(outage.toString()));
+        return text.toString();
+    }
+
+    private static void addIf(boolean present, StringJoiner text, String name, Object value, String unit) {
+        if (present) {
+            text.add(name + value + unit);
+        }
     }
 
     private static Outage outage(String key, String value, boolean ofPath) {

@@ -26,6 +26,14 @@ public interface PacketPort extends AutoCloseable {
     /** Datagrams in a row on one path and of one size that the port sends markedly cheaper together, 1 where it makes no difference. */
     int preferredRun();
 
+    /**
+     * Delays below this, in ns, say nothing about the network: they come from how the host schedules and batches. 0 for ports
+     * without such noise.
+     */
+    default long timingNoiseNs() {
+        return 0;
+    }
+
     /** Datagrams of {@code datagramBytes} that may wait unread on one plane without loss. */
     int receiveBuffer(int datagramBytes);
 

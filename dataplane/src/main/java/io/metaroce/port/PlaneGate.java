@@ -107,6 +107,11 @@ public final class PlaneGate implements PacketPort {
     }
 
     @Override
+    public long timingNoiseNs() {
+        return port.timingNoiseNs();
+    }
+
+    @Override
     public int receiveBuffer(int datagramBytes) {
         return port.receiveBuffer(datagramBytes);
     }

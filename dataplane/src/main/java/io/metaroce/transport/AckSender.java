@@ -11,6 +11,7 @@ import static io.metaroce.transport.ConnectionRecord.NEWS_COUNT;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
+import io.metaroce.wire.Cause;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Prefix;
@@ -162,6 +163,11 @@ final class AckSender {
     /** Every NAK not yet confirmed stands in every acknowledgement: a sender never completes what was refused. */
     private int naks(long connection, long at) {
         int n = 0;
+        for (; n < slab.getInt(connection + ConnectionRecord.REFUSED_COUNT); n++) {
+            long refused = connection + ConnectionRecord.REFUSED + 8L * n;
+            control(at + (long) n * ControlBlock.LENGTH, ControlBlock.NAK, Cause.UNKNOWN_STREAM, slab.getInt(refused), slab.getInt(refused + 4));
+        }
+        slab.putInt(connection + ConnectionRecord.REFUSED_COUNT, 0);
         for (long stream = slab.getLong(connection + NAK_HEAD); stream != 0; stream = slab.getLong(stream + StreamRecord.NAK_NEXT)) {
             control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.NAK, slab.getInt(stream + StreamRecord.FAULT_CAUSE),
                     slab.getInt(stream + StreamRecord.ID), slab.getInt(stream + StreamRecord.FAULT_MSN));

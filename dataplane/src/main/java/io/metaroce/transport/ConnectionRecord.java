@@ -21,6 +21,8 @@ final class ConnectionRecord {
     private static final Layout L = new Layout("connection", BYTES);
     static final int POOL_LINK = L.i64();
     static final int STATE = L.i32();
+    /** Slot in the pool. */
+    static final int INDEX = L.i32();
     static final int LOCAL_CID = L.i32();
     static final int REMOTE_CID = L.i32();
     /** XORed into the checksum of packets sent to us, and of those we send. */
@@ -96,6 +98,11 @@ final class ConnectionRecord {
     /** Some stream has a Read to answer and found no work record. */
     static final int READ_WAIT = L.i32();
     static final int KEEPALIVES = L.i32();
+    /** Something of the peer's has arrived since the handshake. */
+    static final int CONFIRMED = L.i32();
+    /** Streams refused for want of room, told once in the next acknowledgement: how many, then ID and MSN of each. */
+    static final int REFUSED_COUNT = L.i32();
+    static final int REFUSED = L.i32Array(2 * Limits.REFUSED_STREAMS);
     static final int PEER_DUPLICATES = L.i32();
     static final int DUPLICATES = L.i32();
 

@@ -98,6 +98,7 @@ final class EndpointState {
         }
         slab.zero(c, ConnectionRecord.BYTES);
         int index = connections.indexOf(c);
+        slab.putInt(c + ConnectionRecord.INDEX, index);
         stats[index].clear();
         long p = planes.take();
         slab.zero(p, (long) PlaneRecord.BYTES * config.planes());
@@ -127,7 +128,7 @@ final class EndpointState {
     }
 
     ConnectionStats statsOf(long connection) {
-        return stats[connections.indexOf(connection)];
+        return stats[slab.getInt(connection + ConnectionRecord.INDEX)];
     }
 
     long plane(long connection, int plane) {

@@ -191,7 +191,7 @@ final class Handshake {
     /** Answers INIT. Returns a connection that is now half open, or 0. */
     long onInit(long at, int planeNumber, long sourceHigh, long sourceLow, long nowNs) {
         parameters.read(at + InitHeader.LENGTH, InitHeader.tlvBytes(at));
-        int port = parameters.planePort(0);
+        int port = parameters.planePort(planeNumber);
         if (InitHeader.cookieHigh(at) == 0) {
             challenge(at, planeNumber, sourceHigh, sourceLow, port, nowNs);
             return 0;

@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import static io.metaroce.transport.ConnectionRecord.CHECK_NS;
+import static io.metaroce.transport.ConnectionRecord.CONFIRMED;
 import static io.metaroce.transport.ConnectionRecord.CREDIT_WAIT;
 import static io.metaroce.transport.ConnectionRecord.IN_FLIGHT;
 import static io.metaroce.transport.ConnectionRecord.KEEPALIVES;
@@ -67,6 +68,13 @@ final class Health {
     }
 
     private void keepalive(long connection, long silentNs, long nowNs) {
+        if (slab.getInt(connection + CONFIRMED) == 0) {
+            // The responder may not know yet that ACCEPT arrived, should the first probe be lost.
+            if (nowNs - slab.getLong(connection + ConnectionRecord.LAST_TX_NS) >= Limits.INIT_RETRY_NS) {
+                paths.wantProbe(connection, state.path(connection, 0, 0));
+            }
+            state.wakeBy(connection, nowNs + Limits.INIT_RETRY_NS);
+        }
         if (silentNs < Limits.KEEPALIVE_NS) {
             slab.putInt(connection + KEEPALIVES, 0);
             state.wakeBy(connection, slab.getLong(connection + LAST_RX_NS) + Limits.KEEPALIVE_NS);
@@ -167,7 +175,8 @@ final class Health {
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }
-        if (probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, path, slab.getLong(path + PathRecord.FIRST_PROBE_NS))) {
+        if (probes >= Limits.PROBES_TO_DEATH_ALONE
+                || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.FIRST_PROBE_NS))) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);
         } else {
@@ -176,7 +185,7 @@ final class Health {
     }
 
     /** Whether something sent after {@code sinceNs} is known to have arrived: the silence of this path is its own. */
-    private boolean othersProgressed(long connection, long path, long sinceNs) {
+    private boolean othersProgressed(long connection, long sinceNs) {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs > 0) {
                 return true;

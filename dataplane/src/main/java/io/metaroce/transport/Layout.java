@@ -31,6 +31,13 @@ final class Layout {
         return at;
     }
 
+    /** An array of 32-bit words; returns the offset of the first. */
+    int i32Array(int count) {
+        int at = field(Integer.BYTES);
+        next += (count - 1) * Integer.BYTES;
+        return at;
+    }
+
     /** An array of 64-bit words; returns the offset of the first. */
     int i64Array(int count) {
         int at = field(Long.BYTES);

@@ -14,6 +14,8 @@ public final class Limits {
     public static final int PSN_WINDOW = 256;
     /** NAKs of a connection that may wait for confirmation; one more aborts it. */
     public static final int MAX_PENDING_NAKS = 24;
+    /** Refusals of streams without room that one acknowledgement can tell; the others are told when their packets come again. */
+    static final int REFUSED_STREAMS = 4;
     /** Path blocks and control blocks in one acknowledgement. */
     public static final int MAX_PATH_BLOCKS = 8;
     /** Reads a stream may have in flight. */
@@ -21,7 +23,7 @@ public final class Limits {
 
     /* Handshake and close. */
     static final long INIT_RETRY_NS = 20_000_000;
-    static final long INIT_RETRY_MAX_NS = 500_000_000;
+    static final long INIT_RETRY_MAX_NS = 160_000_000;
     static final long COOKIE_LIFE_NS = 10_000_000_000L;
     static final long HALF_OPEN_NS = 1_500_000_000L;
     static final int CLOSE_TRIES = 8;
@@ -31,6 +33,8 @@ public final class Limits {
     static final float PROBE_AFTER_RTT = 1.5f;
     static final float PROBE_AGAIN_RTT = 1.25f;
     static final int PROBES_TO_DEATH = 3;
+    /** Probes without an answer, at doubling intervals, that end a path when nothing else moves either. */
+    static final int PROBES_TO_DEATH_ALONE = 8;
     static final float PLANE_DEAD_RTT = 2f;
     static final long PROBING_MAX_NS = 100_000_000;
     static final long CREDIT_ASK_MIN_NS = 200_000;

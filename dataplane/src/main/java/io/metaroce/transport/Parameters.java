@@ -66,8 +66,9 @@ final class Parameters {
         }
     }
 
+    /** Receive port of the peer's plane, or of its first where it has no such plane. */
     int planePort(int plane) {
-        return planePort[plane];
+        return planePort[plane < planes ? plane : 0];
     }
 
     /** Writes what was negotiated into the connection. An unspecified plane address stands for the datagram's source. */

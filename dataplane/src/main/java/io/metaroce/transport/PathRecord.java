@@ -40,6 +40,8 @@ final class PathRecord {
     static final int PROBE_WANTED = L.i32();
     /** Routes tried since the path was last good. */
     static final int ATTEMPTS = L.i32();
+    /** Data was sent in this epoch. */
+    static final int EPOCH_USED = L.i32();
     static final int RTX_COUNT = L.i32();
     /* Receiver. */
     static final int RX_BITS = L.i64Array(4);

@@ -82,6 +82,7 @@ final class PathSender {
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         slab.addLong(path + PathRecord.PACKETS, 1);
+        slab.putInt(path + PathRecord.EPOCH_USED, 1);
         return psn;
     }
 
@@ -156,7 +157,9 @@ final class PathSender {
             int smoothed = slab.getInt(path + PathRecord.SRTT_NS);
             slab.putInt(path + PathRecord.SRTT_NS, (int) ((3L * smoothed + 5L * rttNs) / 8));
         }
-        if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
+        // Only the last probe speaks for the present source port.
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING
+                && PathBlock.echo(block) == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS)) {
             slab.putInt(path + PathRecord.STATE, PathRecord.GOOD);
             slab.putInt(path + PathRecord.ATTEMPTS, 0);
             slab.addInt(connection + SICK_PATHS, -1);
@@ -167,7 +170,7 @@ final class PathSender {
             slab.putInt(path + PathRecord.ACKED_CE, ceCount);
             state.statsOf(connection).ecnMarks += marked;
             slab.addInt(path + PathRecord.ACKS, acked);
-            aimd.onAck(connection, plane, path, acked, marked, rttNs, windows.shareFraction(connection, plane, nowNs));
+            aimd.onAck(connection, plane, path, acked, marked, rttNs, windows.shareFraction(connection, plane));
             considerNewRoute(connection, plane, path);
         }
         if (slab.getInt(path + PathRecord.STATE) == PathRecord.DRAINING && slab.getInt(path + PathRecord.IN_FLIGHT) == 0
@@ -214,7 +217,11 @@ final class PathSender {
         int number = slab.getInt(path + PathRecord.NUMBER);
         slab.putInt(path + PathRecord.STATE, PathRecord.PROBING);
         slab.putLong(path + PathRecord.STATE_SINCE_NS, nowNs);
-        slab.addInt(path + PathRecord.EPOCH, 1);
+        // An epoch that carried no data stays: the receiver is never more than one behind, however long a route is dead.
+        if (slab.getInt(path + PathRecord.EPOCH_USED) != 0) {
+            slab.addInt(path + PathRecord.EPOCH, 1);
+            slab.putInt(path + PathRecord.EPOCH_USED, 0);
+        }
         slab.putInt(path + PathRecord.SOURCE_PORT,
                 freshPort(DataHeader.planeOf(number), slab.getInt(path + PathRecord.SOURCE_PORT), DataHeader.indexOf(number)));
         slab.putInt(path + PathRecord.ACKED_CE, 0);

@@ -106,9 +106,17 @@ final class Receiver {
             connections.establish(c, Event.ACCEPTED, nowNs - slab.getLong(c + ConnectionRecord.HANDSHAKE_START_NS), nowNs);
         }
         slab.putLong(c + LAST_RX_NS, nowNs);
+        slab.putInt(c + ConnectionRecord.CONFIRMED, 1);
         switch (Prefix.type(at)) {
-            case Type.CLOSE -> connections.onClose(c, CloseHeader.reason(at), nowNs);
-            case Type.CLOSE_ACK -> connections.onCloseAck(c);
+            case Type.CLOSE, Type.CLOSE_ACK -> {
+                if (CloseHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
+                    state.counters.forged++;
+                } else if (Prefix.type(at) == Type.CLOSE) {
+                    connections.onClose(c, CloseHeader.reason(at), nowNs);
+                } else {
+                    connections.onCloseAck(c);
+                }
+            }
             case Type.DATA -> {
                 if (phase != ConnectionRecord.LINGER) {
                     onData(c, at, burst.ecn[i] == CE, nowNs);

@@ -19,6 +19,7 @@ final class Spray {
     long path;
     /** Packets that may go on the path now. */
     int room;
+    private long picked;
 
     Spray(EndpointState state, Windows windows) {
         this.state = state;
@@ -29,40 +30,38 @@ final class Spray {
     /**
      * Chooses a path with room for at least one packet; false if there is none now.
      *
-     * @param wanted packets that could go on it, at least 1: a run shorter than half of that and of the run length is not worth
-     *     starting while acknowledgements are still to come
+     * @param wanted packets that could go on it, at least 1. Where runs pay, a run is not started while it would be shorter than
+     *     half of what it could be and acknowledgements that make room are still to come.
      */
     boolean choose(long connection, int wanted, long nowNs) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        boolean patient = state.config.runLength > 1 && slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0;
         float best = Float.MAX_VALUE;
-        plane = 0;
-        float planeRoom = 0;
-        float planeWindow = 0;
+        path = 0;
         for (int p = 0; p < planes; p++) {
             long candidate = state.plane(connection, p);
             if (slab.getInt(candidate + PlaneRecord.STATE) != PlaneRecord.UP || isPaced(connection, candidate, nowNs)) {
                 continue;
             }
-            float window = windows.window(connection, candidate, windows.shareFraction(connection, candidate, nowNs));
+            float window = windows.window(connection, candidate, nowNs);
             int inFlight = slab.getInt(candidate + PlaneRecord.IN_FLIGHT);
             float load = (inFlight + state.random.nextFloat()) / window;
-            if (inFlight + 1 <= window && load < best && pick(connection, candidate, p, window)) {
-                best = load;
-                plane = candidate;
-                planeNumber = p;
-                planeRoom = window - inFlight;
-                planeWindow = window;
-                path = picked;
+            if (load >= best || inFlight + 1 > window || !pick(connection, candidate, p, window)) {
+                continue;
             }
+            int limit = limit(candidate, picked, activeScale(connection, window));
+            int free = Math.min((int) window - inFlight, limit - slab.getInt(picked + PathRecord.IN_FLIGHT));
+            int worthwhile = Math.min(Math.min(state.config.runLength, wanted), Math.min(limit, (int) window)) / 2;
+            if (patient && free < worthwhile) {
+                continue;
+            }
+            best = load;
+            plane = candidate;
+            planeNumber = p;
+            path = picked;
+            room = Math.max(1, free);
         }
-        if (plane == 0) {
-            return false;
-        }
-        int inFlight = slab.getInt(path + PathRecord.IN_FLIGHT);
-        float share = activeScale(connection, planeWindow);
-        room = Math.min((int) planeRoom, limit(plane, path, share) - inFlight);
-        int run = state.config.runLength;
-        return run == 1 || room >= Math.min(run, wanted) / 2 || slab.getInt(connection + ConnectionRecord.IN_FLIGHT) == 0;
+        return path != 0;
     }
 
     /** Packets that may go on this very path now; 0 if it is not good or its plane not up. */
@@ -71,13 +70,11 @@ final class Spray {
                 || isPaced(connection, ofPlane, nowNs)) {
             return 0;
         }
-        float window = windows.window(connection, ofPlane, windows.shareFraction(connection, ofPlane, nowNs));
-        int planeRoom = (int) (window - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT));
+        float window = windows.window(connection, ofPlane, nowNs);
+        int planeRoom = (int) window - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);
         int pathRoom = limit(ofPlane, ofPath, activeScale(connection, window)) - slab.getInt(ofPath + PathRecord.IN_FLIGHT);
         return Math.max(0, Math.min(planeRoom, pathRoom));
     }
-
-    private long picked;
 
     /** The path of this plane with least in flight for its window; false if none has room. */
     private boolean pick(long connection, long candidate, int number, float window) {

@@ -53,7 +53,7 @@ final class StreamReceiver {
     int onData(long connection, long at) {
         long stream = streams.get(connection, DataHeader.stream(at));
         if (stream == 0) {
-            state.statsOf(connection).noResource++;
+            refuse(connection, DataHeader.stream(at), DataHeader.msn(at));
             return REFUSED;
         }
         if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
@@ -87,6 +87,24 @@ final class StreamReceiver {
             advance(connection, stream, turn);
         }
         return TAKEN;
+    }
+
+    /** No room for the stream: told at once, kept nowhere, and not marked as arrived, so that it cannot complete. */
+    private void refuse(long connection, int id, int msn) {
+        state.statsOf(connection).noResource++;
+        int count = slab.getInt(connection + ConnectionRecord.REFUSED_COUNT);
+        for (int i = 0; i < count; i++) {
+            if (slab.getInt(connection + ConnectionRecord.REFUSED + 8L * i) == id) {
+                return;
+            }
+        }
+        if (count < Limits.REFUSED_STREAMS) {
+            slab.putInt(connection + ConnectionRecord.REFUSED + 8L * count, id);
+            slab.putInt(connection + ConnectionRecord.REFUSED + 8L * count + 4, msn);
+            slab.putInt(connection + ConnectionRecord.REFUSED_COUNT, count + 1);
+            slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
+            state.makeReady(connection);
+        }
     }
 
     private void remember(long stream, long window, int ssn, int turn) {

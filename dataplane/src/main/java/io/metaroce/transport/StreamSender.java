@@ -190,6 +190,18 @@ final class StreamSender {
         }
     }
 
+    /** A packet of a failed stream that need not be repeated. */
+    boolean giveUp(long packet) {
+        long work = slab.getLong(packet + PacketRecord.WORK);
+        long stream = slab.getLong(work + WorkRecord.STREAM);
+        if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
+            return false;
+        }
+        slab.addInt(work + WorkRecord.PACKETS_GIVEN_UP, 1);
+        onPacketAcked(packet);
+        return true;
+    }
+
     /** Moves the lowest unacknowledged SSN, keeping those beyond it in the window's bits. */
     private void acknowledge(long stream, int ssn) {
         int base = slab.getInt(stream + ACKED_SSN);
@@ -237,6 +249,7 @@ final class StreamSender {
 
     private boolean isDone(long work) {
         return slab.getInt(work + WorkRecord.ACKED) == slab.getInt(work + WorkRecord.PACKETS)
+                && slab.getInt(work + WorkRecord.PACKETS_GIVEN_UP) == 0
                 && (slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST || slab.getInt(work + WorkRecord.READ_DONE) != 0);
     }
 

@@ -82,6 +82,6 @@ final class StreamTable {
     }
 
     private long key(long connection, int id) {
-        return (state.connections.indexOf(connection) + 1L) << 32 | id;
+        return (slab.getInt(connection + ConnectionRecord.INDEX) + 1L) << 32 | id;
     }
 }

@@ -206,6 +206,14 @@ final class Transmitter {
     }
 
     private void again(long connection, long path, long packet, long nowNs) {
+        long work = slab.getLong(packet + PacketRecord.WORK);
+        if (slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE) {
+            mayStillRead(connection, slab.getLong(work + WorkRecord.STREAM), work);
+        }
+        if (streams.giveUp(packet)) {
+            state.packets.give(packet);
+            return;
+        }
         slab.addInt(packet + PacketRecord.TRIES, 1);
         slab.addLong(path + PathRecord.RETRANSMISSIONS, 1);
         state.statsOf(connection).retransmissions++;
@@ -339,7 +347,7 @@ final class Transmitter {
 
     /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */
     private void pace(long connection, long plane, int length, long nowNs) {
-        float share = windows.shareFraction(connection, plane, nowNs);
+        float share = windows.shareFraction(connection, plane);
         if (share >= Limits.PACE_BELOW) {
             slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
             return;

@@ -36,23 +36,22 @@ final class Windows {
         slab.putFloat(plane + PlaneRecord.UNIT, full / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE));
     }
 
-    /** The receiver's share as a fraction of the line, 0 to 1. Without a valid one, the start share. */
-    float shareFraction(long connection, long plane, long nowNs) {
-        float line = lineKbps(connection);
-        float fraction = Math.min(1f, slab.getLong(plane + PlaneRecord.SHARE_KBPS) / line);
-        if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) - nowNs < 0) {
-            float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-            fraction = Math.min(fraction, Math.max(Limits.START_PACKETS, state.config.minWindowPackets) / full);
-        }
-        return Math.min(1f, fraction);
+    /** The receiver's share as a fraction of the line, 0 to 1: the last one told, or the start share. */
+    float shareFraction(long connection, long plane) {
+        return Math.min(1f, slab.getLong(plane + PlaneRecord.SHARE_KBPS) / (float) lineKbps(connection));
     }
 
     /** Packets that may be out on this plane, at least 1. */
-    float window(long connection, long plane, float share) {
+    float window(long connection, long plane, long nowNs) {
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
         float full = unit * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * share;
-        return Math.max(1f, Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM)));
+        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * shareFraction(connection, plane);
+        if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) - nowNs < 0) {
+            // Nobody vouches for the share any more: start again, as a new connection would.
+            w = Math.min(w, Math.max(Limits.START_PACKETS, state.config.minWindowPackets));
+        }
+        w = Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM));
+        return Math.max(w, 1f);
     }
 
     /** An RTT sample: least of the last 10 to 20 s, and the smoothed one of the plane. */

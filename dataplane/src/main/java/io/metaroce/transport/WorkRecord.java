@@ -28,7 +28,8 @@ final class WorkRecord {
     static final int FIRST_SSN = L.i32();
     /** Bytes of a Read placed so far. */
     static final int READ_BYTES = L.i32();
-    static final int INDEX_TAKEN = L.i32();
+    /** Of those acknowledged, how many were not, but belong to a failed stream. */
+    static final int PACKETS_GIVEN_UP = L.i32();
     static final int LOCAL_KEY = L.i32();
     static final int READ_DONE = L.i32();
 

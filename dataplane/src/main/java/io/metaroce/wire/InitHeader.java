@@ -12,7 +12,7 @@ public final class InitHeader {
     public static final int VERSION_TYPE = 4;
     /** None defined. */
     public static final int FLAGS = 5;
-    /** The receiver's connection ID. */
+    /** Always 0: no connection exists yet. */
     public static final int DESTINATION_CID = 8;
     /** Connection ID that the responder shall send to; not 0. */
     public static final int INITIATOR_CID = 12;

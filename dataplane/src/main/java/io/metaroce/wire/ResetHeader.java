@@ -12,7 +12,7 @@ public final class ResetHeader {
     public static final int VERSION_TYPE = 4;
     /** None defined. */
     public static final int FLAGS = 5;
-    /** The receiver's connection ID. */
+    /** Always 0. */
     public static final int DESTINATION_CID = 8;
     /** The first {@link #ECHO_LENGTH} bytes of the offending packet start here. */
     public static final int ECHO = 12;

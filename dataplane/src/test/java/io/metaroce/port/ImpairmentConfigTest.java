@@ -11,6 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ImpairmentConfigTest {
     @Test
@@ -23,6 +24,13 @@ class ImpairmentConfigTest {
                 + "blockplane=2@1s..3s,blockpath=0/3@1000pkt..,blockplane=1@..20pkt"));
         assertEquals(ImpairmentConfig.NONE, ImpairmentConfig.parse(""));
         assertEquals(new Outage(4, -1, 0, never, never, never), ImpairmentConfig.parse("blockplane=4").outages().getFirst());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "loss=0.01", "loss=0.01,dup=0.001,corrupt=1.0E-5,ce=0.5,delay=100000ns,jitter=50500ns,skew=7ns,held=99,"
+        + "blockplane=2@1000000000ns..3000000000ns,blockpath=0/3@1000pkt..,blockplane=1@..20pkt"})
+    void printsAsItReads(String text) {
+        assertEquals(text, ImpairmentConfig.parse(text).toString());
     }
 
     @Test

@@ -3,8 +3,8 @@ package io.metaroce.port.udp;
 
 /** What Linux counts against a socket's receive buffer: not the bytes of a datagram but the memory they lie in. */
 final class KernelMemory {
-    /** struct sk_buff itself. */
-    private static final int BOOKKEEPING = 256;
+    /** struct sk_buff itself, and what cutting a coalesced run into datagrams adds. */
+    private static final int BOOKKEEPING = 256 + 64;
     /** Headers and headroom before, struct skb_shared_info behind the payload. */
     private static final int SURROUNDINGS = 448;
     /** Least size of such a buffer (576 measured for 64 bytes; more where the kernel is built with larger link headers). */

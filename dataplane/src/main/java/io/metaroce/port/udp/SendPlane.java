@@ -5,6 +5,7 @@ package io.metaroce.port.udp;
 final class SendPlane {
     /** Datagram length for which {@link #run} is reckoned: 4,096 bytes of payload and a 64-byte header. */
     private static final int USUAL_DATAGRAM = 4160;
+    static final int UNKNOWN = -1;
 
     final boolean ipv4;
     /** Interface index for link-local destinations, else 0. */
@@ -27,7 +28,7 @@ final class SendPlane {
         this.gso = gso;
     }
 
-    /** Index of a source port. Throws IllegalArgumentException if it is not one of this plane's. */
+    /** Index of a source port, or {@link #UNKNOWN}. */
     int indexOf(int sourcePort) {
         if (sourcePorts[lastIndex] == sourcePort) {
             return lastIndex;
@@ -38,7 +39,7 @@ final class SendPlane {
                 return i;
             }
         }
-        throw new IllegalArgumentException("source port " + sourcePort + " is not one of the plane's");
+        return UNKNOWN;
     }
 
     /** Datagrams of usual size worth sending in a row. */

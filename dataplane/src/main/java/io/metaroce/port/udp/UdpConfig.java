@@ -26,6 +26,8 @@ public final class UdpConfig {
     public boolean gso = true;
     /** Receive runs of datagrams as one (UDP_GRO) where the kernel can. */
     public boolean gro = true;
+    /** Let {@link UdpPorts} try {@link UdpPort}; without it {@link ChannelPort} is taken. */
+    public boolean foreignCalls = true;
 
     public UdpConfig(NetAddress... planes) {
         this.planes = planes.clone();

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Plain kernel UDP sockets through foreign calls (Linux): no privilege and no special NIC needed.
@@ -26,6 +27,9 @@ import java.util.List;
 public final class UdpPort implements PacketPort {
     /** Receive buffer of sending sockets: nothing should come in there, so as little as the kernel allows. */
     private static final int UNUSED_BUFFER_BYTES = 2048;
+
+    /** Sockets hide who runs when: a wake-up, a soft interrupt or a neighbour on the core costs this much at any time. */
+    private static final long TIMING_NOISE_NS = 200_000;
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment state = SocketCalls.newCallState(arena);
@@ -42,6 +46,11 @@ public final class UdpPort implements PacketPort {
 
     /** Opens all sockets. Throws {@link PortException} if one of them cannot be had; nothing stays open then. */
     public UdpPort(UdpConfig config) {
+        this(config, UnaryOperator.identity());
+    }
+
+    /** With a send call that {@code faults} makes of the real one. */
+    UdpPort(UdpConfig config, UnaryOperator<SendCall> faults) {
         config.check();
         int planes = config.planes.length;
         local = new NetAddress[planes];
@@ -56,7 +65,8 @@ public final class UdpPort implements PacketPort {
                 receivePlanes[plane] = new ReceivePlane(state, arena, plane, socket.fd, config.receiveMessages, counters);
                 sendPlanes[plane] = openSenders(config, plane);
             }
-            sender = new UdpSender(state, arena, sendPlanes, config.sourcePorts, counters);
+            SendCall call = (socket, messages, count) -> SocketCalls.sendmmsg(state, socket, messages, count, Libc.MSG_DONTWAIT());
+            sender = new UdpSender(faults.apply(call), arena, sendPlanes, config.sourcePorts, counters);
             receiver = new UdpReceiver(state, arena, receivePlanes, receiveSockets);
         } catch (RuntimeException | Error e) {
             closeSockets();
@@ -132,6 +142,11 @@ public final class UdpPort implements PacketPort {
             run = Math.min(run, plane.run());
         }
         return run;
+    }
+
+    @Override
+    public long timingNoiseNs() {
+        return TIMING_NOISE_NS;
     }
 
     @Override

@@ -2,13 +2,11 @@
 package io.metaroce.port.udp;
 
 import io.metaroce.bindings.libc.RawMemory;
-import io.metaroce.bindings.libc.SocketCalls;
 import io.metaroce.bindings.libc.generated.Libc;
 import io.metaroce.port.PortCounters;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -26,7 +24,7 @@ final class UdpSender {
     private static final int SEGMENT_SIZE_BYTES = Short.BYTES;
     private static final int NONE = -1;
 
-    private final MemorySegment state;
+    private final SendCall call;
     private final Arena arena;
     private final SendPlane[] planes;
     private final PortCounters counters;
@@ -50,8 +48,8 @@ final class UdpSender {
     private boolean[] kept = {};
     private int keptCount;
 
-    UdpSender(MemorySegment state, Arena arena, SendPlane[] planes, int sourcePorts, PortCounters counters) {
-        this.state = state;
+    UdpSender(SendCall call, Arena arena, SendPlane[] planes, int sourcePorts, PortCounters counters) {
+        this.call = call;
         this.arena = arena;
         this.planes = planes;
         this.counters = counters;
@@ -103,7 +101,12 @@ final class UdpSender {
         int sockets = 0;
         for (int i = 0; i < burst.count; i++) {
             int plane = burst.plane[i];
-            int socket = plane * stride + planes[plane].indexOf(burst.sourcePort[i]);
+            int index = planes[plane].indexOf(burst.sourcePort[i]);
+            if (index == SendPlane.UNKNOWN) {
+                Arrays.fill(head, NONE);
+                throw new IllegalArgumentException("source port " + burst.sourcePort[i] + " is not one of plane " + plane);
+            }
+            int socket = plane * stride + index;
             if (head[socket] == NONE) {
                 head[socket] = i;
                 active[sockets++] = socket;
@@ -189,7 +192,7 @@ final class UdpSender {
     private void transmit(TxBurst burst, SendPlane plane, int fd) {
         int done = 0;
         while (done < messages) {
-            int result = SocketCalls.sendmmsg(state, fd, runs.message(done), messages - done, Libc.MSG_DONTWAIT());
+            int result = call.sendmmsg(fd, runs.message(done), messages - done);
             if (result > 0) {
                 for (int end = done + result; done < end; done++) {
                     counters.txDatagrams += entries[done];
@@ -229,7 +232,7 @@ final class UdpSender {
         int done = 0;
         entry = firstEntry[message];
         while (done < count) {
-            int result = SocketCalls.sendmmsg(state, fd, singles.message(done), count - done, Libc.MSG_DONTWAIT());
+            int result = call.sendmmsg(fd, singles.message(done), count - done);
             if (isBusy(-result)) {
                 keep(entry, count - done);
                 return false;

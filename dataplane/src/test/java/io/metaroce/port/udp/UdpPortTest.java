@@ -163,30 +163,6 @@ class UdpPortTest {
     }
 
     @Test
-    void busyDatagramsStayInOrderAtTheFront() {
-        UdpConfig config = config("127.0.0.1");
-        config.sendBufferBytes = 4096;
-        config.gso = false;
-        // Nobody reads the blocked neighbour: its frames stay charged to the sender's small buffer, as with a slow device.
-        try (UdpPort a = new UdpPort(config); UdpPort b = new UdpPort(config); PortFixture f = new PortFixture(64, 64)) {
-            int sent = 0;
-            List<Datagram> got = new ArrayList<>();
-            while (sent < 256) {
-                while (!f.tx.isFull()) {
-                    f.add(a, 0, sent % 2, b.localAddress(0), sent++, 1400);
-                }
-                a.send(f.tx);
-                f.poll(b, got);
-            }
-            f.sendAll(a);
-            got.addAll(f.receive(b, sent - got.size()));
-            assertEquals(sent, got.size());
-            List<Integer> even = numbers(got).stream().filter(n -> n % 2 == 0).toList();
-            assertEquals(even.stream().sorted().toList(), even);
-        }
-    }
-
-    @Test
     void countsWhatTheKernelDroppedForWantOfBuffer() {
         UdpConfig small = config("127.0.0.1");
         small.receiveBufferBytes = 8192;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Keeps the requirement identifiers of {@code spec/} in order, and tells which of them tests name. */
+class RequirementIndexTest {
+    private final Path directory = SpecFiles.directory();
+    private final RequirementIndex index;
+
+    RequirementIndexTest() throws IOException {
+        index = new RequirementIndex(directory);
+    }
+
+    @Test
+    void identifiersAreUniqueAndEveryMustHasOne() {
+        assertTrue(index.problems.isEmpty(), () -> String.join("\n", index.problems));
+    }
+
+    @Test
+    void everyRequirementSaysHowBindingItIs() {
+        for (RequirementIndex.Entry e : index.entries.values()) {
+            assertTrue(!e.level().equals("none"), () -> e.id() + " in " + e.file() + " has no MUST, SHOULD or MAY");
+        }
+    }
+
+    @Test
+    void everyIdentifierMentionedIsDefined() {
+        for (Map.Entry<String, TreeSet<String>> mention : index.mentions.entrySet()) {
+            assertTrue(index.entries.containsKey(mention.getKey()),
+                    () -> mention.getKey() + " is mentioned in " + mention.getValue() + " and defined nowhere");
+        }
+    }
+
+    @Test
+    void theCommittedIndexIsCurrent() throws IOException {
+        Path file = directory.resolve(RequirementIndex.INDEX_FILE);
+        if (Boolean.getBoolean("spec.writeIndex")) {
+            Files.writeString(file, index.page());
+        }
+        assertEquals(index.page(), Files.readString(file), "spec/requirements.md is out of date: run this test with -Dspec.writeIndex=true");
+    }
+
+    /** The rule that every MUST is covered comes later; until then the figure is printed. */
+    @Test
+    void testsNameRequirementsThatExist() throws Exception {
+        Map<String, TreeSet<String>> tests = annotatedTests();
+        for (Map.Entry<String, TreeSet<String>> test : tests.entrySet()) {
+            assertTrue(index.entries.containsKey(test.getKey()), () -> test.getValue() + " name " + test.getKey() + ", which spec/ does not define");
+        }
+        long musts = index.entries.values().stream().filter(e -> e.level().equals("MUST")).count();
+        long covered = index.entries.values().stream().filter(e -> e.level().equals("MUST") && tests.containsKey(e.id())).count();
+        System.out.printf("Requirements: %d, of them %d MUST, %d named by tests.%n", index.entries.size(), musts, covered);
+    }
+
+    /** Identifier to the tests that name it, over all compiled test classes. */
+    private static Map<String, TreeSet<String>> annotatedTests() throws Exception {
+        Path root = Path.of(RequirementIndexTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Map<String, TreeSet<String>> found = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".class")).toList()) {
+                String name = root.relativize(file).toString().replace(file.getFileSystem().getSeparator(), ".").replaceAll("\\.class$", "");
+                Class<?> type = Class.forName(name, false, RequirementIndexTest.class.getClassLoader());
+                collect(type, type.getSimpleName(), found);
+                for (Method method : type.getDeclaredMethods()) {
+                    collect(method, type.getSimpleName() + "." + method.getName(), found);
+                }
+            }
+        }
+        return found;
+    }
+
+    private static void collect(AnnotatedElement element, String name, Map<String, TreeSet<String>> into) {
+        Requirement requirement = element.getAnnotation(Requirement.class);
+        if (requirement != null) {
+            Arrays.stream(requirement.value()).forEach(id -> into.computeIfAbsent(id, _ -> new TreeSet<>()).add(name));
+        }
+    }
+}

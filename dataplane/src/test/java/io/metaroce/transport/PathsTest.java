@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.Requirement;
+import io.metaroce.wire.Opcode;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Loss, dead paths and dead planes: found, repaired, moved, and used again when they return. */
+class PathsTest {
+    private static final int MESSAGES = 60;
+
+    private static Peers busy(long seed) {
+        Peers p = new Peers(seed).connect();
+        for (int i = 0; i < MESSAGES; i++) {
+            p.post(p.request(Opcode.WRITE, 0, i * 100_000L, 100_000, i * 100_000L, i));
+        }
+        return p;
+    }
+
+    private static void assertAllWritten(Peers p) {
+        assertTrue(p.until(3_000_000_000L, () -> p.completionsA.size() == MESSAGES), p.completionsA.size() + " of " + MESSAGES + ", seed " + p.seed);
+        p.completionsA.forEach(c -> assertEquals(Completion.OK, c.status));
+        p.assertCopied(0, 0, MESSAGES * 100_000L);
+    }
+
+    private static PathStats path(Peers p, int i) {
+        PathStats s = new PathStats();
+        p.a.endpoint.readPath(p.ab, i, s);
+        return s;
+    }
+
+    @Test
+    void aSingleLossIsRepairedOnceOnItsPathWithinTwoRoundTrips() {
+        Peers p = new Peers(51).connect();
+        int[] dropped = {0};
+        long[] lostAt = {0};
+        long[] repairedAt = {0};
+        byte[][] lost = new byte[1][];
+        p.net.filter = (d, plane, port) -> {
+            if (d[4] == 0x15 && dropped[0] == 0 && d[31] == 9) {
+                dropped[0] = 1;
+                lost[0] = d;
+                lostAt[0] = p.net.nowNs;
+                return false;
+            }
+            if (d[4] == 0x15 && (d[5] & 4) != 0) {
+                repairedAt[0] = p.net.nowNs;
+                assertEquals(lost[0][12], d[12]);
+                assertEquals(lost[0][13], d[13], "repaired on the path that lost it");
+            }
+            return true;
+        };
+        p.post(p.request(Opcode.WRITE, 0, 0, 200_000, 0, 1));
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 1));
+        assertEquals(1, p.statsA().retransmissions);
+        assertEquals(0, p.statsA().spuriousRetransmissions);
+        assertEquals(0, p.statsA().timeouts);
+        assertTrue(repairedAt[0] - lostAt[0] < 2 * 15_000, (repairedAt[0] - lostAt[0]) + " ns");
+        p.assertCopied(0, 0, 200_000);
+    }
+
+    @Test
+    void aLostTailIsRepairedByAProbeNotATimeout() {
+        for (int seed = 0; seed < 20; seed++) {
+            Peers p = new Peers(300 + seed).connect();
+            // Settle the RTT first.
+            p.post(p.request(Opcode.WRITE, 0, 0, 50_000, 0, 0));
+            assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == 1));
+            boolean[] once = {true};
+            p.net.filter = (d, plane, port) -> {
+                boolean drop = d[4] == 0x15 && (d[5] & 2) != 0 && once[0];
+                once[0] &= !drop;
+                return !drop;
+            };
+            long at = p.net.nowNs;
+            p.post(p.request(Opcode.WRITE, 0, 0, 20_000, 0, 1));
+            assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == 2));
+            assertTrue(p.net.nowNs - at < 100_000, "took " + (p.net.nowNs - at) + " ns, seed " + seed);
+            assertEquals(0, p.statsA().timeouts);
+        }
+    }
+
+    @Test
+    @Requirement("MR-LOSS-022")
+    void aDeadPathIsLeftWithinItsPlane() {
+        Peers p = busy(52);
+        p.run(100_000);
+        int port = path(p, 1).sourcePort;
+        int plane = path(p, 1).plane;
+        p.net.filter = (d, pl, s) -> pl != plane || s != port;
+        assertAllWritten(p);
+        assertTrue(p.statsA().deadPaths > 0);
+        assertEquals(0, p.statsA().planeFailures);
+        p.run(300_000_000);
+        for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+            assertEquals("good", path(p, i).stateName(), "path " + i);
+            assertTrue(path(p, i).plane != plane || path(p, i).sourcePort != port);
+        }
+    }
+
+    @Test
+    @Requirement("MR-LOSS-021")
+    void routesThatDieTogetherAreReplaced() {
+        Peers p = busy(53);
+        p.run(100_000);
+        Set<Integer> dead = new HashSet<>();
+        for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+            dead.add(path(p, i).sourcePort);
+        }
+        p.net.filter = (d, pl, s) -> d[4] != 0x15 && d[4] != 0x17 || !dead.contains(s);
+        assertAllWritten(p);
+    }
+
+    @Test
+    void aDeadPlaneIsOneDecisionAndLosesNothing() {
+        Peers p = busy(54);
+        p.run(100_000);
+        p.net.blockedPlane[1] = true;
+        long at = p.net.nowNs;
+        assertTrue(p.until(100_000_000L, () -> p.statsA().planeFailures == 1));
+        assertTrue(p.net.nowNs - at < 8 * 15_000, "decided after " + (p.net.nowNs - at) + " ns");
+        assertAllWritten(p);
+        assertEquals(1, p.statsA().planeFailures);
+        assertTrue(p.eventsA.stream().noneMatch(e -> e.kind == Event.FAILED || e.kind == Event.STREAM_FAILED));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {10, 1_000, 20_000})
+    @Requirement({"MR-PATH-009", "MR-PATH-010"})
+    void aPlaneThatReturnsIsUsedAgain(long outageMs) {
+        Peers p = busy(55);
+        p.run(60_000);
+        p.net.blockedPlane[1] = true;
+        assertAllWritten(p);
+        p.run(outageMs * 1_000_000);
+        p.net.blockedPlane[1] = false;
+        assertTrue(p.until(150_000_000L, () -> {
+            boolean good = true;
+            for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+                good &= path(p, i).stateName().equals("good");
+            }
+            return good;
+        }), "not back 150 ms after an outage of " + outageMs + " ms");
+        long before = path(p, 4).packets;
+        p.completionsA.clear();
+        for (int i = 0; i < MESSAGES; i++) {
+            p.post(p.request(Opcode.WRITE, 0, i * 100_000L, 100_000, i * 100_000L, i));
+        }
+        assertAllWritten(p);
+        assertTrue(path(p, 4).packets > before);
+    }
+
+    @Test
+    void lossNeverCutsTheWindowOfAPath() {
+        Peers p = busy(56);
+        p.net.loss = 0.1;
+        assertAllWritten(p);
+        double sum = 0;
+        for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+            sum += path(p, i).window;
+        }
+        Peers q = busy(56);
+        assertAllWritten(q);
+        double clean = 0;
+        for (int i = 0; i < q.a.endpoint.pathCount(q.ab); i++) {
+            clean += path(q, i).window;
+        }
+        assertTrue(sum > clean / 2, sum + " against " + clean);
+    }
+
+    @Test
+    void marksTrimOnlyTheirPath() {
+        Peers p = busy(57);
+        p.run(50_000);
+        assertAllWritten(p);
+        double[] before = {path(p, 2).window};
+        p.completionsA.clear();
+        Peers q = busy(57);
+        q.net.mark = 0.9;
+        assertAllWritten(q);
+        assertTrue(q.statsA().ecnMarks > 1000);
+        assertTrue(path(q, 2).window < before[0], path(q, 2).window + " against " + before[0]);
+    }
+}

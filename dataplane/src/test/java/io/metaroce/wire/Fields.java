@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.wire;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The fields of a header class, found by their accessors: a getter {@code name(long)} with a setter of the same name. */
+final class Fields {
+    static final List<Class<?>> HEADERS = List.of(Prefix.class, DataHeader.class, AckHeader.class, PathBlock.class, ControlBlock.class, ProbeHeader.class,
+            CloseHeader.class, InitHeader.class, ChallengeHeader.class, AcceptHeader.class, RefuseHeader.class, ResetHeader.class);
+
+    record Accessor(Class<?> header, String name, int offset, Method getter, Method setter) {
+        long get(long at) {
+            try {
+                return ((Number) getter.invoke(null, at)).longValue();
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(this.toString(), e);
+            }
+        }
+
+        void set(long at, long value) {
+            try {
+                if (setter.getParameterTypes()[1] == int.class) {
+                    setter.invoke(null, at, (int) value);
+                } else {
+                    setter.invoke(null, at, value);
+                }
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(this.toString(), e);
+            }
+        }
+    }
+
+    private Fields() {
+    }
+
+    static List<Accessor> of(Class<?> header) {
+        List<Accessor> found = new ArrayList<>();
+        for (Method setter : header.getDeclaredMethods()) {
+            Class<?>[] types = setter.getParameterTypes();
+            if (Modifier.isPublic(setter.getModifiers()) && setter.getReturnType() == void.class && types.length == 2 && types[0] == long.class) {
+                found.add(accessor(header, setter));
+            }
+        }
+        return found;
+    }
+
+    static Accessor of(Class<?> header, String name) {
+        return of(header).stream().filter(a -> a.name.equals(name)).findFirst()
+                .orElseThrow(() -> new AssertionError(header.getSimpleName() + " has no field " + name));
+    }
+
+    private static Accessor accessor(Class<?> header, Method setter) {
+        try {
+            String constant = setter.getName().replaceAll("([A-Z])", "_$1").toUpperCase(java.util.Locale.ROOT);
+            Field offset = header.getDeclaredField(constant);
+            return new Accessor(header, setter.getName(), offset.getInt(null), header.getDeclaredMethod(setter.getName(), long.class), setter);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(header.getSimpleName() + "." + setter.getName(), e);
+        }
+    }
+
+    static Class<?> headerOf(int type) {
+        return switch (type) {
+            case Type.DATA -> DataHeader.class;
+            case Type.ACK -> AckHeader.class;
+            case Type.PROBE -> ProbeHeader.class;
+            case Type.CLOSE, Type.CLOSE_ACK -> CloseHeader.class;
+            case Type.INIT -> InitHeader.class;
+            case Type.CHALLENGE -> ChallengeHeader.class;
+            case Type.ACCEPT -> AcceptHeader.class;
+            case Type.REFUSE -> RefuseHeader.class;
+            case Type.RESET -> ResetHeader.class;
+            default -> throw new AssertionError(Type.name(type));
+        };
+    }
+
+    static int lengthOf(Class<?> header) {
+        try {
+            return header.getDeclaredField("LENGTH").getInt(null);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(header.getSimpleName(), e);
+        }
+    }
+}
