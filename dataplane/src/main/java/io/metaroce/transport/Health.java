@@ -12,6 +12,7 @@ import static io.metaroce.transport.ConnectionRecord.READ_WAIT;
 import static io.metaroce.transport.ConnectionRecord.SICK_PATHS;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.DataHeader;
 
 /**
  * What time alone tells of an established connection: silent paths are probed and given up, a plane whose paths all fall
@@ -175,16 +176,36 @@ final class Health {
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }
-        if (probes >= Limits.PROBES_TO_DEATH_ALONE
-                || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.FIRST_PROBE_NS))) {
+        if (probes >= Limits.PROBES_TO_DEATH_ALONE || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);
         } else {
             paths.wantProbe(connection, path);
+            if (slab.getInt(connection + IN_FLIGHT) == slab.getInt(path + PathRecord.IN_FLIGHT)) {
+                witness(connection, path);
+            }
         }
     }
 
-    /** Whether something sent after {@code sinceNs} is known to have arrived: the silence of this path is its own. */
+    /** Nothing else is out that could prove that the peer lives: another path is probed, too, on another plane if there is one. */
+    private void witness(long connection, long path) {
+        int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        int total = slab.getInt(connection + ConnectionRecord.PLANES) * perPlane;
+        int number = slab.getInt(path + PathRecord.NUMBER);
+        int self = DataHeader.planeOf(number) * perPlane + DataHeader.indexOf(number);
+        for (int i = 0; i < total; i++) {
+            long other = state.path(connection, 0, (self + perPlane + i) % total);
+            if (other != path && slab.getInt(other + PathRecord.STATE) == PathRecord.GOOD) {
+                paths.wantProbe(connection, other);
+                return;
+            }
+        }
+    }
+
+    /**
+     * Whether something sent after {@code sinceNs} is known to have arrived on any path. A peer that was held up answers path by
+     * path when it goes on; only what was sent later still proves that it had the time to answer everywhere.
+     */
     private boolean othersProgressed(long connection, long sinceNs) {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs > 0) {
@@ -207,31 +228,39 @@ final class Health {
             return false;
         }
         long quiet = Math.max((long) (Limits.PLANE_DEAD_RTT * slab.getInt(plane + PlaneRecord.SRTT_NS)), PLANE_FLOORS * state.config.timerFloorNs);
-        if (nowNs - slab.getLong(plane + PlaneRecord.LAST_PROGRESS_NS) <= quiet) {
+        long silentNs = nowNs - slab.getLong(plane + PlaneRecord.LAST_PROGRESS_NS);
+        if (silentNs <= quiet / 2) {
             return false;
         }
         long oldest = nowNs;
+        int silentPaths = 0;
         for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
             long head = slab.getLong(state.path(connection, number, i) + PathRecord.OUT_HEAD);
+            silentPaths += head != 0 ? 1 : 0;
             if (head != 0 && slab.getLong(head + PacketRecord.SENT_NS) - oldest < 0) {
                 oldest = slab.getLong(head + PacketRecord.SENT_NS);
             }
         }
-        if (nowNs - oldest <= quiet) {
+        silentNs = Math.min(silentNs, nowNs - oldest);
+        // One silent path of several is that path's affair.
+        if (silentNs <= quiet / 2 || silentPaths < Math.min(2, slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE))) {
             return false;
         }
-        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            if (p != number && slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - oldest > 0) {
-                return true;
-            }
+        long suspectNs = slab.getLong(plane + PlaneRecord.SUSPECT_NS);
+        if (suspectNs == 0) {
+            slab.putLong(plane + PlaneRecord.SUSPECT_NS, nowNs);
+            return false;
         }
-        return false;
+        boolean proof = false;
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            proof |= p != number && slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - suspectNs > 0;
+        }
+        return proof && silentNs > quiet;
     }
 
     /** One decision for all paths of the plane. */
     private void giveUpPlane(long connection, long plane, int number, long nowNs) {
         slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.DOWN);
-        slab.putLong(plane + PlaneRecord.DOWN_SINCE_NS, nowNs);
         state.statsOf(connection).planeFailures++;
         for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
             long path = state.path(connection, number, i);

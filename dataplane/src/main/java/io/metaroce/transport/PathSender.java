@@ -131,6 +131,11 @@ final class PathSender {
         }
         boolean answered = slab.getInt(path + PathRecord.PROBES_OUT) > 0
                 && PathBlock.hold(block) != PathBlock.NO_HOLD && top == slab.getInt(path + PathRecord.NEXT_PSN);
+        long probedNs = slab.getLong(path + PathRecord.LAST_PROBE_NS);
+        if (answered && PathBlock.echo(block) == (int) probedNs) {
+            newestNs = Math.max(newestNs, probedNs);
+            slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
+        }
         if (acked + lost > 0) {
             settled(connection, plane, path, acked + lost);
             slab.addInt(path + PathRecord.RTX_COUNT, lost);
@@ -144,6 +149,7 @@ final class PathSender {
 
     private void progress(long connection, long plane, long path, long block, int acked, long nowNs) {
         slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
+        slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN) {
             revive(connection, plane, DataHeader.planeOf(PathBlock.path(block)));

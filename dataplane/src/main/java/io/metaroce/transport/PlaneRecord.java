@@ -43,7 +43,8 @@ final class PlaneRecord {
     static final int DEMAND_KBPS = L.i64();
     static final int GRANTED_KBPS = L.i64();
     static final int LAST_DATA_NS = L.i64();
-    static final int DOWN_SINCE_NS = L.i64();
+    /** Since when the plane is silent for too long; 0: it is not. */
+    static final int SUSPECT_NS = L.i64();
 
     static {
         L.end();

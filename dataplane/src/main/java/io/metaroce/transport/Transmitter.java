@@ -85,9 +85,7 @@ final class Transmitter {
         ProbeHeader.floor(at, floor);
         out.control(connection, planeNumber, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH,
                 slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
-        if (slab.addInt(path + PathRecord.PROBES_OUT, 1) == 1) {
-            slab.putLong(path + PathRecord.FIRST_PROBE_NS, nowNs);
-        }
+        slab.addInt(path + PathRecord.PROBES_OUT, 1);
         slab.putLong(path + PathRecord.LAST_PROBE_NS, nowNs);
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);

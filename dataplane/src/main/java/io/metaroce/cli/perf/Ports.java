@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 
 /** Opens the port that the options ask for, and says in one line why that is not possible. */
 final class Ports {
+    /** Spare source ports of a plane beyond one a path: where a path goes when its route has died. */
     private static final int SPARE_SOURCE_PORTS = 4;
 
     private Ports() {
