@@ -150,6 +150,8 @@ final class PathSender {
     private void progress(long connection, long plane, long path, long block, int acked, long nowNs) {
         slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
+        slab.putInt(plane + PlaneRecord.PROOFS, 0);
+        slab.putInt(path + PathRecord.PROOFS, 0);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN) {
             revive(connection, plane, DataHeader.planeOf(PathBlock.path(block)));

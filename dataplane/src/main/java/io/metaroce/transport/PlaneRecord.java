@@ -45,6 +45,8 @@ final class PlaneRecord {
     static final int LAST_DATA_NS = L.i64();
     /** Since when the plane is silent for too long; 0: it is not. */
     static final int SUSPECT_NS = L.i64();
+    /** Proofs since then that the peer lives. */
+    static final int PROOFS = L.i32();
 
     static {
         L.end();
