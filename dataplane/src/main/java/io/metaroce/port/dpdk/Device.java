@@ -103,10 +103,7 @@ final class Device {
     }
 
     int receive(long burst, int most) {
-        if (!started) {
-            return 0;
-        }
-        return blocking ? PmdCalls.receiveBlocking(port, QUEUE, burst, most) : PmdCalls.receive(port, QUEUE, burst, most);
+        return started ? PmdCalls.receive(port, QUEUE, burst, most) : 0;
     }
 
     int send(long burst, int count) {
