@@ -12,6 +12,7 @@
 
 struct mrpmd_lane mrpmd_lanes[RTE_MAX_ETHPORTS][MRPMD_MAX_QUEUES];
 struct rte_mempool *mrpmd_gather_pools[RTE_MAX_ETHPORTS];
+uint64_t mrpmd_refused[RTE_MAX_ETHPORTS];
 
 static inline struct rte_mbuf *mbuf_at(uint64_t address) { return (struct rte_mbuf *)(uintptr_t)address; }
 
@@ -69,6 +70,20 @@ static void software_udp(struct rte_mbuf *m, uint32_t flags) {
                                            : rte_ipv6_udptcp_cksum((struct rte_ipv6_hdr *)l3, udp);
 }
 
+/* Sends frames with offloads. One that the driver refuses for what it is would be refused for ever: it is freed and counts as gone. */
+static uint32_t send_prepared(int32_t port, int32_t queue, struct rte_mbuf **frames, uint32_t count) {
+  uint32_t gone = 0;
+  while (gone < count) {
+    uint32_t ready = rte_eth_tx_prepare((uint16_t)port, (uint16_t)queue, frames + gone, (uint16_t)(count - gone));
+    uint32_t sent = ready == 0 ? 0 : rte_eth_tx_burst((uint16_t)port, (uint16_t)queue, frames + gone, (uint16_t)ready);
+    gone += sent;
+    if (sent < ready || gone == count) break;
+    rte_pktmbuf_free(frames[gone++]);
+    __atomic_fetch_add(&mrpmd_refused[port], 1, __ATOMIC_RELAXED);
+  }
+  return gone;
+}
+
 uint32_t mrpmd_send(int32_t port, int32_t queue, struct mrpmd_tx *burst, uint32_t count) {
   struct rte_mbuf **frames = (struct rte_mbuf **)burst->mbuf;
   struct rte_mbuf *parts[MRPMD_MAX_BURST];
@@ -102,10 +117,9 @@ uint32_t mrpmd_send(int32_t port, int32_t queue, struct mrpmd_tx *burst, uint32_
     any |= flags;
   }
   struct mrpmd_lane *lane = &mrpmd_lanes[port][queue];
-  uint32_t ready = count;
   MRPMD_ENTER(lane->tx);
-  if (any & (MRPMD_TX_OFFLOAD_IP | MRPMD_TX_OFFLOAD_UDP)) ready = rte_eth_tx_prepare((uint16_t)port, (uint16_t)queue, frames, (uint16_t)count);
-  uint32_t sent = ready == 0 ? 0 : rte_eth_tx_burst((uint16_t)port, (uint16_t)queue, frames, (uint16_t)ready);
+  uint32_t sent = any & (MRPMD_TX_OFFLOAD_IP | MRPMD_TX_OFFLOAD_UDP) ? send_prepared(port, queue, frames, count)
+                                                                      : rte_eth_tx_burst((uint16_t)port, (uint16_t)queue, frames, (uint16_t)count);
   MRPMD_LEAVE(lane->tx);
   if (gather != NULL) {
     for (uint32_t i = 0; i < count; i++) {

@@ -30,6 +30,8 @@ struct mrpmd_lane {
 extern struct mrpmd_lane mrpmd_lanes[RTE_MAX_ETHPORTS][MRPMD_MAX_QUEUES];
 /* Pool for payload by reference of each port, or NULL. */
 extern struct rte_mempool *mrpmd_gather_pools[RTE_MAX_ETHPORTS];
+/* Frames of each port that its driver refused for what they were. */
+extern uint64_t mrpmd_refused[RTE_MAX_ETHPORTS];
 
 #define MRPMD_ENTER(lane) do { (lane)++; __asm__ __volatile__("" ::: "memory"); } while (0)
 #define MRPMD_LEAVE(lane) do { __asm__ __volatile__("" ::: "memory"); (lane)++; } while (0)

@@ -19,7 +19,7 @@ static int driver_is(const char *driver, const char *const *list) {
 }
 
 static const char *const BLOCKING[] = {"net_af_packet", "net_tap", "net_tun", "net_pcap", "net_af_xdp", "net_virtio_user", NULL};
-static const char *const SOFT_MTU[] = {"net_memif", "net_ring", "net_null", "net_pcap", "net_af_packet", "net_tap", "net_af_xdp", NULL};
+static const char *const SOFT_MTU[] = {"net_memif", "net_ring", "net_null", "net_pcap", "net_af_packet", "net_af_xdp", NULL};
 
 /* Arguments the device was made with, or "". */
 static const char *arguments_of(const struct rte_eth_dev_info *info) {
@@ -139,7 +139,9 @@ int mrpmd_configure(int32_t number, struct mrpmd_setup *setup, char *error, uint
   rc = rte_eth_dev_configure(port, (uint16_t)setup->queues, (uint16_t)setup->queues, &conf);
   if (rc != 0) return mrpmd_fail(error, error_size, rc, "configuring port %d (%s) with %u queues", port, info.driver_name, setup->queues);
   rc = apply_mtu(port, setup->mtu, traits);
-  if (rc != 0) return mrpmd_fail(error, error_size, rc, "MTU %u on port %d (%s)", setup->mtu, port, info.driver_name);
+  if (rc != 0) {
+    return mrpmd_fail(error, error_size, rc, "MTU %u on port %d (%s), which takes %u at most", setup->mtu, port, info.driver_name, limit);
+  }
 
   uint16_t rx_descriptors = (uint16_t)setup->rx_descriptors, tx_descriptors = (uint16_t)setup->tx_descriptors;
   rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx_descriptors, &tx_descriptors);
@@ -208,7 +210,7 @@ int mrpmd_port_stats(int32_t port, struct mrpmd_stats *into) {
   into->tx_bytes = stats.obytes;
   into->rx_missed = stats.imissed;
   into->rx_errors = stats.ierrors;
-  into->tx_errors = stats.oerrors;
+  into->tx_errors = stats.oerrors + __atomic_load_n(&mrpmd_refused[port], __ATOMIC_RELAXED);
   into->rx_no_mbuf = stats.rx_nombuf;
   return 0;
 }

@@ -25,7 +25,7 @@ final class ClientTask implements Task {
 
     private static final long AGREE_NS = 15_000_000_000L;
     private static final long DRAIN_NS = 10_000_000_000L;
-    private static final long RESULT_NS = 5_000_000_000L;
+    private static final long RESULT_NS = 12_000_000_000L;
     private static final long CLOSE_NS = 500_000_000L;
 
     private enum Phase { START, CONNECTING, AGREEING, WARMING_UP, MEASURING, DRAINING, COMPARING, CLOSING, OVER }

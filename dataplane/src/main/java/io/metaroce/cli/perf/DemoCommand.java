@@ -55,9 +55,9 @@ final class DemoCommand implements Callable<Integer> {
         rows.add(new Row("the same, 10 % loss both ways", 0, with(udp, "--op", "write", "--size", "1M", "--loss", "0.1")));
         rows.add(new Row("Send 64 B, UDP, ping-pong, one way", -1, with(udp, "--op", "send", "--size", "64", "--latency")));
         rows.add(new Row("Read 1 MiB, UDP", -1, with(udp, "--op", "read", "--size", "1M")));
+        rows.add(new Row(DPDK, -1, List.of("--port", "dpdk", "--planes", "4", "--paths", "16", "--seconds", s, "--op", "write", "--size", "1M")));
         rows.add(new Row("the Write, plane 3 cut half-way", 0,
                 with(udp, "--op", "write", "--size", "1M", "--block-plane", "3@" + seconds / 2)));
-        rows.add(new Row(DPDK, -1, List.of("--port", "dpdk", "--planes", "4", "--paths", "16", "--seconds", s, "--op", "write", "--size", "1M")));
         return rows;
     }
 

@@ -25,12 +25,12 @@ final class Device {
     private long startedNs;
 
     /** Finds the device, or makes it if {@code device} has arguments or names none that exists. */
-    Device(String device) {
+    Device(String device, int mtu) {
         String name = device.contains(",") ? device.substring(0, device.indexOf(',')) : device;
         if (Pmd.hasPort(name)) {
             port = Pmd.findPort(name);
         } else if (name.startsWith("net_")) {
-            port = Pmd.addDevice(device);
+            port = Pmd.addDevice(DeviceArguments.complete(device, mtu));
         } else {
             port = Pmd.findPort(name);   // throws and says why
         }
@@ -103,10 +103,7 @@ final class Device {
     }
 
     int receive(long burst, int most) {
-        if (!started) {
-            return 0;
-        }
-        return blocking ? PmdCalls.receiveBlocking(port, QUEUE, burst, most) : PmdCalls.receive(port, QUEUE, burst, most);
+        return started ? PmdCalls.receive(port, QUEUE, burst, most) : 0;
     }
 
     int send(long burst, int count) {

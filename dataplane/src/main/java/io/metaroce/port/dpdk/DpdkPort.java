@@ -90,7 +90,7 @@ public final class DpdkPort implements PacketPort {
         try {
             boolean gather = false;
             for (; p < devices.length; p++) {
-                devices[p] = new Device(config.planes().get(p).device());
+                devices[p] = new Device(config.planes().get(p).device(), config.mtu());
                 gather |= config.gather() && devices[p].takesGather();
             }
             pools = new Pools(config, gather);

@@ -47,6 +47,11 @@ public final class EalArguments {
         return words;
     }
 
+    /** Completes arguments for devices that need {@code mebibytes} for buffers in all. */
+    public static List<String> complete(List<String> given, int mebibytes) {
+        return complete(given, mebibytes, false, freeHugepages());
+    }
+
     /** Arguments for a process with this port alone: what the configuration gives, and a choice for what it leaves open. */
     static List<String> complete(DpdkConfig config) {
         boolean virtual = config.planes().stream().allMatch(p -> p.device().startsWith("net_"));

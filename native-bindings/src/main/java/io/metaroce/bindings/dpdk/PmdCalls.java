@@ -12,9 +12,11 @@ import java.lang.invoke.MethodHandle;
 /**
  * The shim's fast path, one method a function. Pointers travel as addresses.
  *
- * <p>The plain names are critical downcalls: they stop no safepoint poll on the way, so the collector waits for them. They are
- * for devices whose burst is bounded work in user space (physical NICs, memif, ring, null). A device that makes system calls in
- * a burst ({@code MRPMD_TRAIT_BLOCKING}) goes through the names with {@code Blocking}.
+ * <p>Calls that are bounded work in user space are critical downcalls, which skip the change of thread state. {@link #sendBlocking}
+ * is for devices that make system calls in a burst ({@code MRPMD_TRAIT_BLOCKING}). {@link #receive} is never critical: the compiler
+ * takes a call for a place where a thread can be stopped and may leave the poll out of a loop around it, but a critical call has none.
+ * A poll loop of critical calls alone was seen to hold up the collector and the end of the process for ever (JDK 25.0.3). So a loop
+ * must make one ordinary call each turn, and receiving, which every loop does, is it; it costs a few nanoseconds a burst.
  *
  * <p>Each queue, burst structure and thread rule is that of {@code pmd_shim.h}. Call {@link PmdLibrary#load()} first.
  */
@@ -29,8 +31,7 @@ public final class PmdCalls {
 
     private static final Linker.Option CRITICAL = Linker.Option.critical(false);
 
-    private static final MethodHandle receive = handle("mrpmd_receive", RECEIVE, CRITICAL);
-    private static final MethodHandle receiveBlocking = handle("mrpmd_receive", RECEIVE);
+    private static final MethodHandle receive = handle("mrpmd_receive", RECEIVE);
     private static final MethodHandle send = handle("mrpmd_send", SEND, CRITICAL);
     private static final MethodHandle sendBlocking = handle("mrpmd_send", SEND);
     private static final MethodHandle release = handle("mrpmd_release", RELEASE, CRITICAL);
@@ -50,15 +51,6 @@ public final class PmdCalls {
     public static int receive(int port, int queue, long burst, int most) {
         try {
             return (int) receive.invokeExact(port, queue, burst, most);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
-    }
-
-    /** {@link #receive} for a device whose burst makes system calls. */
-    public static int receiveBlocking(int port, int queue, long burst, int most) {
-        try {
-            return (int) receiveBlocking.invokeExact(port, queue, burst, most);
         } catch (Throwable e) {
             throw unexpected(e);
         }
