@@ -22,8 +22,8 @@ public final class RunOptions {
     @Option(names = "--iterations", paramLabel = "N", description = "Measures this many messages instead of a time.")
     Long iterations;
 
-    @Option(names = "--warmup", paramLabel = "S", defaultValue = "1",
-            description = "Runs this long before measuring. Default: ${DEFAULT-VALUE} second.")
+    @Option(names = "--warmup", paramLabel = "S", defaultValue = "2",
+            description = "Runs this long before measuring, while the virtual machine compiles. Default: ${DEFAULT-VALUE} seconds.")
     double warmup;
 
     @Option(names = "--bidirectional", description = "The server does the same towards the client at the same time; figures are sums.")
