@@ -6,9 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Offsets and big-endian accessors for the headers below UDP's payload.
- *
- * <p>A view is made where it is used and never kept: {@link #view} costs nothing once compiled, as long as it stays local.
+ * Offsets in the headers below UDP's payload, and big-endian access for frames that are rare: through views, whose bounds are checked.
+ * Datagrams go through {@link io.metaroce.wire.Bytes} instead, which allocates nothing wherever it is compiled.
  */
 final class Frame {
     static final int MAC_DESTINATION = 0;
@@ -53,9 +52,6 @@ final class Frame {
     static final int PROTOCOL_ICMP = 1;
     static final int PROTOCOL_UDP = 17;
     static final int PROTOCOL_ICMPV6 = 58;
-
-    /** Longest headers below the transport's own: tagged Ethernet, IPv6 or IPv4 with all options, UDP. */
-    static final int HEADERS_MAX = ETHERNET_LENGTH + VLAN_LENGTH + 60 + UDP_LENGTH;
 
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);

@@ -2,7 +2,7 @@
 package io.metaroce.port.dpdk;
 
 import io.metaroce.bindings.dpdk.PmdCalls;
-import java.lang.foreign.MemorySegment;
+import io.metaroce.wire.Bytes;
 
 /** The ones' complement checksum of IPv4, UDP and ICMP (RFC 1071). Sums are kept unfolded in a long until the end. */
 final class InternetChecksum {
@@ -43,11 +43,11 @@ final class InternetChecksum {
         return (v >>> 32) + (v & 0xffff_ffffL);
     }
 
-    /** Sum of an IPv4 header of {@code length} bytes, a multiple of 4, at {@code at}. */
-    static long ipv4Header(MemorySegment f, int at, int length) {
+    /** Sum of an IPv4 header of {@code length} bytes, a multiple of 4. */
+    static long ipv4Header(long address, int length) {
         long sum = 0;
         for (int i = 0; i < length; i += 4) {
-            sum += Frame.i32(f, at + i) & 0xffff_ffffL;
+            sum += Bytes.getU32(address + i);
         }
         return sum;
     }
@@ -61,9 +61,10 @@ final class InternetChecksum {
         return (source & 0xffff_ffffL) + (destination & 0xffff_ffffL) + protocol + length;
     }
 
-    /** Pseudo-header of the IPv6 header at {@code l3}. */
-    static long pseudoV6(MemorySegment f, int l3, int protocol, int length) {
-        return words(Frame.i64(f, l3 + Frame.V6_SOURCE)) + words(Frame.i64(f, l3 + Frame.V6_SOURCE + 8))
-                + words(Frame.i64(f, l3 + Frame.V6_DESTINATION)) + words(Frame.i64(f, l3 + Frame.V6_DESTINATION + 8)) + protocol + length;
+    /** Pseudo-header of the IPv6 header at {@code l3}, an address. */
+    static long pseudoV6(long l3, int protocol, int length) {
+        long addresses = l3 + Frame.V6_SOURCE;
+        return words(Bytes.getLong(addresses)) + words(Bytes.getLong(addresses + 8)) + words(Bytes.getLong(addresses + 16))
+                + words(Bytes.getLong(addresses + 24)) + protocol + length;
     }
 }

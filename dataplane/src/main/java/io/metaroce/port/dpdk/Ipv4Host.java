@@ -79,7 +79,7 @@ final class Ipv4Host implements HostProtocol {
         Frame.putI32(r, at + Frame.V4_TTL, (HOPS << 8 | Frame.PROTOCOL_ICMP) << 16);
         Frame.putI32(r, at + Frame.V4_SOURCE, local);
         Frame.putI32(r, at + Frame.V4_DESTINATION, to);
-        Frame.putU16(r, at + Frame.V4_CHECKSUM, InternetChecksum.field(InternetChecksum.ipv4Header(r, at, Frame.V4_LENGTH)));
+        Frame.putU16(r, at + Frame.V4_CHECKSUM, InternetChecksum.field(InternetChecksum.ipv4Header(r.address() + at, Frame.V4_LENGTH)));
         int reply = at + Frame.V4_LENGTH;
         MemorySegment.copy(f, icmp, r, reply, length);
         Frame.putI32(r, reply, 0);

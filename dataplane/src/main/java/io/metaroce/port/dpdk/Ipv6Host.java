@@ -56,7 +56,7 @@ final class Ipv6Host implements HostProtocol {
         }
         int icmp = l3 + Frame.V6_LENGTH;
         int length = Frame.u16(f, l3 + Frame.V6_PAYLOAD);
-        if (length < ICMP_HEADER || !InternetChecksum.holds(InternetChecksum.pseudoV6(f, l3, Frame.PROTOCOL_ICMPV6, length)
+        if (length < ICMP_HEADER || !InternetChecksum.holds(InternetChecksum.pseudoV6(f.address() + l3, Frame.PROTOCOL_ICMPV6, length)
                 + InternetChecksum.bytes(f.address() + icmp, length))) {
             return false;
         }
@@ -203,7 +203,7 @@ final class Ipv6Host implements HostProtocol {
     /** Writes the ICMPv6 checksum, whose field is 0 so far, and sends. */
     private void finish(MemorySegment r, int l3, int length) {
         int icmp = l3 + Frame.V6_LENGTH;
-        long sum = InternetChecksum.pseudoV6(r, l3, Frame.PROTOCOL_ICMPV6, length) + InternetChecksum.bytes(out.address() + icmp, length);
+        long sum = InternetChecksum.pseudoV6(r.address() + l3, Frame.PROTOCOL_ICMPV6, length) + InternetChecksum.bytes(out.address() + icmp, length);
         Frame.putU16(r, icmp + 2, InternetChecksum.field(sum));
         out.finish(icmp + length);
     }

@@ -7,6 +7,7 @@ import io.metaroce.bindings.dpdk.generated.PmdShim;
 import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
 import io.metaroce.port.PortCounters;
 import io.metaroce.transport.RxBurst;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -77,55 +78,54 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
     }
 
     /** Returns false if the frame is to be dropped. */
-    private boolean frame(RxBurst out, long address, int length, int flags) {
-        MemorySegment f = Frame.view(address, Frame.HEADERS_MAX);
-        int type = Frame.u16(f, Frame.ETHER_TYPE);
+    private boolean frame(RxBurst out, long f, int length, int flags) {
+        int type = Bytes.getU16(f + Frame.ETHER_TYPE);
         int l3 = Frame.ETHERNET_LENGTH;
         if (type == Frame.TYPE_VLAN || vlan != 0) {
             // Priority tags (VLAN 0) count as untagged.
-            if (type != Frame.TYPE_VLAN || (Frame.u16(f, l3) & 0xfff) != vlan) {
+            if (type != Frame.TYPE_VLAN || (Bytes.getU16(f + l3) & 0xfff) != vlan) {
                 return false;
             }
-            type = Frame.u16(f, l3 + 2);
+            type = Bytes.getU16(f + l3 + 2);
             l3 += Frame.VLAN_LENGTH;
         }
-        if (Frame.mac(f, Frame.MAC_DESTINATION) != device.mac) {
-            return multicast(f, address, length, l3, type, flags);
+        if (Bytes.getLong(f) >>> 16 != device.mac) {
+            return multicast(f, length, l3, type, flags);
         }
-        long datagram = type == Frame.TYPE_IPV4 && v4 ? UdpInput.ipv4(f, address, length, l3, flags, (int) local.low(), local.port())
-                : type == Frame.TYPE_IPV6 && !v4 ? UdpInput.ipv6(f, address, length, l3, flags, local.high(), local.low(), local.port())
+        long datagram = type == Frame.TYPE_IPV4 && v4 ? UdpInput.ipv4(f, length, l3, flags, (int) local.low(), local.port())
+                : type == Frame.TYPE_IPV6 && !v4 ? UdpInput.ipv6(f, length, l3, flags, local.high(), local.low(), local.port())
                 : type == Frame.TYPE_ARP ? UdpInput.OTHER : UdpInput.DROP;
         if (datagram < 0) {
-            return datagram == UdpInput.OTHER && host.input(Frame.view(address, length), l3, type, nowNs);
+            return datagram == UdpInput.OTHER && host.input(Frame.view(f, length), l3, type, nowNs);
         }
-        add(out, f, address, l3, UdpInput.offset(datagram), UdpInput.length(datagram));
+        add(out, f, l3, UdpInput.offset(datagram), UdpInput.length(datagram));
         return true;
     }
 
     /** Broadcast and multicast frames: questions for addresses, nothing else. */
-    private boolean multicast(MemorySegment f, long address, int length, int l3, int type, int flags) {
-        boolean group = (Frame.u8(f, 0) & 1) != 0;
+    private boolean multicast(long f, int length, int l3, int type, int flags) {
+        boolean group = (Bytes.getU8(f) & 1) != 0;
         boolean question = type == Frame.TYPE_ARP || type == Frame.TYPE_IPV6 && !v4
-                && UdpInput.ipv6(f, address, length, l3, flags, local.high(), local.low(), local.port()) == UdpInput.OTHER;
-        return group && question && host.input(Frame.view(address, length), l3, type, nowNs);
+                && UdpInput.ipv6(f, length, l3, flags, local.high(), local.low(), local.port()) == UdpInput.OTHER;
+        return group && question && host.input(Frame.view(f, length), l3, type, nowNs);
     }
 
-    private void add(RxBurst out, MemorySegment f, long address, int l3, int offset, int length) {
+    private void add(RxBurst out, long f, int l3, int offset, int length) {
         int k = out.count++;
-        out.address[k] = address + offset;
+        out.address[k] = f + offset;
         out.length[k] = length;
         out.plane[k] = index;
         if (v4) {
-            out.ecn[k] = (byte) (Frame.u8(f, l3 + Frame.V4_TOS) & 3);
+            out.ecn[k] = (byte) (Bytes.getU8(f + l3 + Frame.V4_TOS) & 3);
             out.sourceHigh[k] = 0;
-            out.sourceLow[k] = MAPPED | Frame.i32(f, l3 + Frame.V4_SOURCE) & 0xffff_ffffL;
+            out.sourceLow[k] = MAPPED | Bytes.getU32(f + l3 + Frame.V4_SOURCE);
         } else {
             // Traffic class: bits 20 to 27 of the first word; its low two are ECN.
-            out.ecn[k] = (byte) (Frame.i32(f, l3) >>> 20 & 3);
-            out.sourceHigh[k] = Frame.i64(f, l3 + Frame.V6_SOURCE);
-            out.sourceLow[k] = Frame.i64(f, l3 + Frame.V6_SOURCE + 8);
+            out.ecn[k] = (byte) (Bytes.getInt(f + l3) >>> 20 & 3);
+            out.sourceHigh[k] = Bytes.getLong(f + l3 + Frame.V6_SOURCE);
+            out.sourceLow[k] = Bytes.getLong(f + l3 + Frame.V6_SOURCE + 8);
         }
-        out.sourcePort[k] = Frame.u16(f, offset - Frame.UDP_LENGTH + Frame.UDP_SOURCE);
+        out.sourcePort[k] = Bytes.getU16(f + offset - Frame.UDP_LENGTH + Frame.UDP_SOURCE);
         counters.rxDatagrams++;
         counters.rxBytes += length;
     }

@@ -3,8 +3,8 @@ package io.metaroce.port.dpdk;
 
 import io.metaroce.port.PortCounters;
 import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
-import java.lang.foreign.MemorySegment;
 import java.net.Inet4Address;
 
 /** What goes out on one plane: routes, headers, and the line-up for the device. One thread. */
@@ -135,7 +135,7 @@ final class PlaneOutput {
         long low = burst.destinationLow[i];
         headers.write(header - headers.length, 0, burst.sourcePort[i], high, low, burst.destinationPort[i], headerLength + payloadLength);
         if (payloadLength != 0) {
-            MemorySegment.copy(Frame.view(burst.payload[i], payloadLength), 0, Frame.view(header + headerLength, payloadLength), 0, payloadLength);
+            Bytes.copy(burst.payload[i], header + headerLength, payloadLength);
         }
         boolean direct = isOnLink(high, low);
         plane.parked.add(direct ? high : gatewayHigh, direct ? low : gatewayLow, buffers.mbufOf(header), header - headers.length,

@@ -4,6 +4,7 @@ package io.metaroce.port.dpdk;
 import io.metaroce.bindings.dpdk.PmdCalls;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
 import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.Bytes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -87,7 +88,7 @@ final class TxBuffers {
     long promote(long header, int length) {
         long to = allocate();
         if (to != 0) {
-            MemorySegment.copy(Frame.view(header, length), 0, Frame.view(to, length), 0, length);
+            Bytes.copy(header, to, length);
             spares[spareCount++] = (int) ((header - spareBase) / TxBurst.HEADER_ROOM);
         }
         return to;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.port.dpdk;
 
-import static io.metaroce.port.dpdk.Frame.u16;
-import static io.metaroce.port.dpdk.Frame.u8;
+import static io.metaroce.wire.Bytes.getInt;
+import static io.metaroce.wire.Bytes.getLong;
+import static io.metaroce.wire.Bytes.getU16;
+import static io.metaroce.wire.Bytes.getU8;
 
 import io.metaroce.bindings.dpdk.generated.PmdShim;
-import java.lang.foreign.MemorySegment;
 
 /**
  * Checks an IP packet with a UDP datagram: lengths, addresses, fragments, checksums. Stateless.
  *
- * <p>Views span {@link Frame#HEADERS_MAX} bytes whatever the frame's length is: the memory is there, and every length is checked before
+ * <p>Works on addresses: a view of each frame would be allocated wherever the compiler does not inline. Every length is checked before
  * what it covers is used.
  */
 final class UdpInput {
@@ -41,40 +42,40 @@ final class UdpInput {
     }
 
     /**
-     * Checks an IPv4 packet at {@code l3} of a frame of {@code length} bytes at {@code address}.
+     * Checks an IPv4 packet at {@code l3} of a frame of {@code length} bytes at {@code f}.
      *
      * @return offset and length of the UDP payload, or {@link #OTHER} or {@link #DROP}
      */
-    static long ipv4(MemorySegment f, long address, int length, int l3, int flags, int local, int port) {
-        if (length < l3 + Frame.V4_LENGTH || u8(f, l3 + Frame.V4_VERSION) >>> 4 != 4) {
+    static long ipv4(long f, int length, int l3, int flags, int local, int port) {
+        if (length < l3 + Frame.V4_LENGTH || getU8(f + l3 + Frame.V4_VERSION) >>> 4 != 4) {
             return DROP;
         }
-        int header = (u8(f, l3 + Frame.V4_VERSION) & 0xf) << 2;
-        int total = u16(f, l3 + Frame.V4_TOTAL);
-        if (header < Frame.V4_LENGTH || total < header || l3 + total > length || Frame.i32(f, l3 + Frame.V4_DESTINATION) != local
-                || (u16(f, l3 + Frame.V4_FRAGMENT) & FRAGMENT_MASK) != 0 || (flags & IP_BAD) != 0) {
+        int header = (getU8(f + l3 + Frame.V4_VERSION) & 0xf) << 2;
+        int total = getU16(f + l3 + Frame.V4_TOTAL);
+        if (header < Frame.V4_LENGTH || total < header || l3 + total > length || getInt(f + l3 + Frame.V4_DESTINATION) != local
+                || (getU16(f + l3 + Frame.V4_FRAGMENT) & FRAGMENT_MASK) != 0 || (flags & IP_BAD) != 0) {
             return DROP;
         }
-        if ((flags & IP_GOOD) == 0 && !InternetChecksum.holds(InternetChecksum.ipv4Header(f, l3, header))) {
+        if ((flags & IP_GOOD) == 0 && !InternetChecksum.holds(InternetChecksum.ipv4Header(f + l3, header))) {
             return DROP;
         }
-        if (u8(f, l3 + Frame.V4_PROTOCOL) != Frame.PROTOCOL_UDP) {
+        if (getU8(f + l3 + Frame.V4_PROTOCOL) != Frame.PROTOCOL_UDP) {
             return OTHER;
         }
         int l4 = l3 + header;
         int udpLength = total - header;
-        if (udpLength < Frame.UDP_LENGTH || u16(f, l4 + Frame.UDP_DESTINATION) != port) {
+        if (udpLength < Frame.UDP_LENGTH || getU16(f + l4 + Frame.UDP_DESTINATION) != port) {
             return DROP;
         }
         // RFC 768 lets the UDP length be shorter than what IP carries: the rest is padding.
-        int said = u16(f, l4 + Frame.UDP_LENGTH_FIELD);
+        int said = getU16(f + l4 + Frame.UDP_LENGTH_FIELD);
         if (said < Frame.UDP_LENGTH || said > udpLength) {
             return DROP;
         }
         // A zero checksum is "none" over IPv4: the transport's own CRC covers what it acts on.
-        if (u16(f, l4 + Frame.UDP_CHECKSUM) != 0 && (flags & L4_GOOD) == 0) {
-            long sum = InternetChecksum.pseudoV4(Frame.i32(f, l3 + Frame.V4_SOURCE), local, Frame.PROTOCOL_UDP, said);
-            if ((flags & L4_BAD) != 0 || !InternetChecksum.holds(sum + InternetChecksum.bytes(address + l4, said))) {
+        if (getU16(f + l4 + Frame.UDP_CHECKSUM) != 0 && (flags & L4_GOOD) == 0) {
+            long sum = InternetChecksum.pseudoV4(getInt(f + l3 + Frame.V4_SOURCE), local, Frame.PROTOCOL_UDP, said);
+            if ((flags & L4_BAD) != 0 || !InternetChecksum.holds(sum + InternetChecksum.bytes(f + l4, said))) {
                 return DROP;
             }
         }
@@ -82,32 +83,32 @@ final class UdpInput {
     }
 
     /** As {@link #ipv4} for IPv6 without extension headers. Multicast destinations give {@link #OTHER} at most. */
-    static long ipv6(MemorySegment f, long address, int length, int l3, int flags, long localHigh, long localLow, int port) {
-        if (length < l3 + Frame.V6_LENGTH || u8(f, l3 + Frame.V6_VERSION) >>> 4 != 6) {
+    static long ipv6(long f, int length, int l3, int flags, long localHigh, long localLow, int port) {
+        if (length < l3 + Frame.V6_LENGTH || getU8(f + l3 + Frame.V6_VERSION) >>> 4 != 6) {
             return DROP;
         }
-        int payload = u16(f, l3 + Frame.V6_PAYLOAD);
+        int payload = getU16(f + l3 + Frame.V6_PAYLOAD);
         if (l3 + Frame.V6_LENGTH + payload > length) {
             return DROP;
         }
-        int next = u8(f, l3 + Frame.V6_NEXT);
-        boolean mine = Frame.i64(f, l3 + Frame.V6_DESTINATION) == localHigh && Frame.i64(f, l3 + Frame.V6_DESTINATION + 8) == localLow;
+        int next = getU8(f + l3 + Frame.V6_NEXT);
+        boolean mine = getLong(f + l3 + Frame.V6_DESTINATION) == localHigh && getLong(f + l3 + Frame.V6_DESTINATION + 8) == localLow;
         if (next != Frame.PROTOCOL_UDP) {
-            boolean multicast = u8(f, l3 + Frame.V6_DESTINATION) == 0xff;
+            boolean multicast = getU8(f + l3 + Frame.V6_DESTINATION) == 0xff;
             return next == Frame.PROTOCOL_ICMPV6 && (mine || multicast) ? OTHER : DROP;
         }
         int l4 = l3 + Frame.V6_LENGTH;
-        if (!mine || payload < Frame.UDP_LENGTH || u16(f, l4 + Frame.UDP_DESTINATION) != port) {
+        if (!mine || payload < Frame.UDP_LENGTH || getU16(f + l4 + Frame.UDP_DESTINATION) != port) {
             return DROP;
         }
-        int said = u16(f, l4 + Frame.UDP_LENGTH_FIELD);
+        int said = getU16(f + l4 + Frame.UDP_LENGTH_FIELD);
         // RFC 8200, section 8.1: no zero checksum over IPv6.
-        if (said < Frame.UDP_LENGTH || said > payload || u16(f, l4 + Frame.UDP_CHECKSUM) == 0 || (flags & L4_BAD) != 0) {
+        if (said < Frame.UDP_LENGTH || said > payload || getU16(f + l4 + Frame.UDP_CHECKSUM) == 0 || (flags & L4_BAD) != 0) {
             return DROP;
         }
         if ((flags & L4_GOOD) == 0) {
-            long sum = InternetChecksum.pseudoV6(f, l3, Frame.PROTOCOL_UDP, said);
-            if (!InternetChecksum.holds(sum + InternetChecksum.bytes(address + l4, said))) {
+            long sum = InternetChecksum.pseudoV6(f + l3, Frame.PROTOCOL_UDP, said);
+            if (!InternetChecksum.holds(sum + InternetChecksum.bytes(f + l4, said))) {
                 return DROP;
             }
         }

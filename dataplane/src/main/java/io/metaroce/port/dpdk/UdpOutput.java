@@ -2,8 +2,8 @@
 package io.metaroce.port.dpdk;
 
 import io.metaroce.bindings.dpdk.generated.PmdShim;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
-import java.lang.foreign.MemorySegment;
 
 /**
  * Writes Ethernet, IP and UDP headers in front of a datagram. Immutable.
@@ -61,33 +61,44 @@ final class UdpOutput {
      * @param toHigh destination, as {@code toLow}; of this plane's family
      */
     void write(long at, long mac, int sourcePort, long toHigh, long toLow, int toPort, int datagram) {
-        MemorySegment f = Frame.view(at, Frame.HEADERS_MAX);
-        int l3 = Frame.putEthernet(f, mac, sourceMac, vlan, v4 ? Frame.TYPE_IPV4 : Frame.TYPE_IPV6);
+        long l3 = writeEthernet(at, mac);
         int udp = datagram + Frame.UDP_LENGTH;
-        int l4 = v4 ? writeV4(f, l3, (int) toLow, udp) : writeV6(f, l3, toHigh, toLow, udp);
-        Frame.putI32(f, l4, sourcePort << 16 | toPort);
-        Frame.putI32(f, l4 + Frame.UDP_LENGTH_FIELD, udp << 16);
+        long l4 = v4 ? writeV4(l3, (int) toLow, udp) : writeV6(l3, toHigh, toLow, udp);
+        Bytes.putInt(l4, sourcePort << 16 | toPort);
+        Bytes.putInt(l4 + Frame.UDP_LENGTH_FIELD, udp << 16);
     }
 
-    private int writeV4(MemorySegment f, int l3, int to, int udp) {
+    private long writeEthernet(long at, long mac) {
+        Bytes.putLong(at, mac << 16 | sourceMac >>> 32);
+        Bytes.putInt(at + 8, (int) sourceMac);
+        long type = at + Frame.ETHER_TYPE;
+        if (vlan != 0) {
+            Bytes.putInt(type, Frame.TYPE_VLAN << 16 | vlan);
+            type += Frame.VLAN_LENGTH;
+        }
+        Bytes.putShort(type, v4 ? Frame.TYPE_IPV4 : Frame.TYPE_IPV6);
+        return type + 2;
+    }
+
+    private long writeV4(long l3, int to, int udp) {
         int total = udp + Frame.V4_LENGTH;
         int checksum = ipChecksum ? InternetChecksum.field(constantSum + total + InternetChecksum.words(to)) : 0;
-        Frame.putI32(f, l3, (0x4500 | TOS) << 16 | total);
+        Bytes.putInt(l3, (0x4500 | TOS) << 16 | total);
         // Identification 0: never fragmented (RFC 6864).
-        Frame.putI32(f, l3 + 4, DONT_FRAGMENT);
-        Frame.putI32(f, l3 + Frame.V4_TTL, (HOPS << 8 | Frame.PROTOCOL_UDP) << 16 | checksum);
-        Frame.putI32(f, l3 + Frame.V4_SOURCE, (int) low);
-        Frame.putI32(f, l3 + Frame.V4_DESTINATION, to);
+        Bytes.putInt(l3 + 4, DONT_FRAGMENT);
+        Bytes.putInt(l3 + Frame.V4_TTL, (HOPS << 8 | Frame.PROTOCOL_UDP) << 16 | checksum);
+        Bytes.putInt(l3 + Frame.V4_SOURCE, (int) low);
+        Bytes.putInt(l3 + Frame.V4_DESTINATION, to);
         return l3 + Frame.V4_LENGTH;
     }
 
-    private int writeV6(MemorySegment f, int l3, long toHigh, long toLow, int udp) {
-        Frame.putI32(f, l3, 6 << 28 | TOS << 20);
-        Frame.putI32(f, l3 + Frame.V6_PAYLOAD, udp << 16 | Frame.PROTOCOL_UDP << 8 | HOPS);
-        Frame.putI64(f, l3 + Frame.V6_SOURCE, high);
-        Frame.putI64(f, l3 + Frame.V6_SOURCE + 8, low);
-        Frame.putI64(f, l3 + Frame.V6_DESTINATION, toHigh);
-        Frame.putI64(f, l3 + Frame.V6_DESTINATION + 8, toLow);
+    private long writeV6(long l3, long toHigh, long toLow, int udp) {
+        Bytes.putInt(l3, 6 << 28 | TOS << 20);
+        Bytes.putInt(l3 + Frame.V6_PAYLOAD, udp << 16 | Frame.PROTOCOL_UDP << 8 | HOPS);
+        Bytes.putLong(l3 + Frame.V6_SOURCE, high);
+        Bytes.putLong(l3 + Frame.V6_SOURCE + 8, low);
+        Bytes.putLong(l3 + Frame.V6_DESTINATION, toHigh);
+        Bytes.putLong(l3 + Frame.V6_DESTINATION + 8, toLow);
         return l3 + Frame.V6_LENGTH;
     }
 }
