@@ -165,6 +165,10 @@ final class Health {
         return state.config.timerFloorNs == 0 ? 1 : 2;
     }
 
+    private int probesToDeathAlone() {
+        return state.config.timerFloorNs == 0 ? Limits.PROBES_TO_DEATH_ALONE : Limits.PROBES_TO_DEATH_ALONE_SLOW;
+    }
+
     private void checkPath(long connection, long plane, long path, long nowNs) {
         long rtt = Math.max(slab.getInt(path + PathRecord.SRTT_NS),
                 Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), slab.getInt(plane + PlaneRecord.SRTT_NS)));
@@ -184,7 +188,7 @@ final class Health {
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }
-        if (probes >= Limits.PROBES_TO_DEATH_ALONE || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
+        if (probes >= probesToDeathAlone() || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
                 && slab.addInt(path + PathRecord.PROOFS, 1) >= proofsNeeded()) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);

@@ -36,7 +36,7 @@ final class PathSender {
             long plane = state.plane(connection, p);
             slab.putLong(plane + PlaneRecord.CONNECTION, connection);
             slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
-            slab.putLong(plane + PlaneRecord.MIN_RTT_ROLL_NS, nowNs);
+            slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
             slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
             windows.refreshUnit(connection, plane);

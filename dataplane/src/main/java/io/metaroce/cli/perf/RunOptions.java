@@ -82,7 +82,7 @@ public final class RunOptions {
 
     /** What is asked of the server. */
     Plan plan() {
-        int bytes = (int) (long) (size != null ? size : latency ? 64L : 1L << 20);
+        int bytes = Math.toIntExact(size != null ? size : latency ? 64L : 1L << 20);
         int inFlight = latency ? 1 : depth != null ? depth : defaultDepth(bytes);
         // Twice the depth in slots: a slot waits for its check and for the news of its new receive to travel.
         int slots = Math.max(4, 2 * inFlight);
