@@ -49,7 +49,7 @@ setup_dpdk() {
         apt_install gcc libc6-dev make pkg-config libdpdk-dev dpdk || true
     fi
     "$root/scripts/build-shim" | sed 's/^/   /' || echo "   the shim could not be built: UDP only"
-    if [ -f "$root/pmd-shim/build/libmetaroce_pmd.so" ]; then
+    if [ -f "$root/pmd-shim/build/libmetaroce_pmd.so" ] && [ -x "$root/scripts/hugepages" ]; then
         "$root/scripts/hugepages" | sed 's/^/   /' || echo "   no hugepages: DPDK uses ordinary memory"
     fi
 }

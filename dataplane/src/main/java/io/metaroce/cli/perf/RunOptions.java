@@ -4,6 +4,7 @@ package io.metaroce.cli.perf;
 import static io.metaroce.cli.perf.PortOptions.require;
 
 import io.metaroce.cli.Quantity;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -73,6 +74,8 @@ public final class RunOptions {
         require(!latency || depth == null || depth == 1, "--latency has one message in flight: leave out --depth");
         require(depth == null || (depth >= 1 && depth <= Plan.MAX_SLOTS / 2), "--depth " + depth + " is outside 1.." + Plan.MAX_SLOTS / 2);
         require(!latency || !bidirectional, "--latency and --bidirectional exclude each other");
+        require(hdr == null || (hdr.toAbsolutePath().getParent() != null && Files.isDirectory(hdr.toAbsolutePath().getParent())),
+                "--hdr " + hdr + " is in a folder that does not exist");
         plan();
     }
 
