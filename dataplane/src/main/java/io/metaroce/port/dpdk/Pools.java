@@ -12,6 +12,7 @@ final class Pools implements AutoCloseable {
     private static final int CACHE = 256;
     private static final int CACHED = CACHE * 3 / 2;
     private static final int ANY_SOCKET = -1;
+    private static final int CACHE_LINE = 64;
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     /** One a plane. */
@@ -25,7 +26,9 @@ final class Pools implements AutoCloseable {
     final int dataRoom;
 
     Pools(DpdkConfig config, boolean anyGather) {
-        dataRoom = DpdkConfig.dataRoom(config.mtu());
+        // More than memif's buffers hold: where they hold no less than a pool's buffer, the memif of DPDK 23.11 and later hands over
+        // each piece of a gathered frame as a buffer of its own.
+        dataRoom = DpdkConfig.dataRoom(config.mtu()) + CACHE_LINE;
         dataOffset = PmdShim.mrpmd_data_offset();
         int planes = config.planes().size();
         int number = NUMBER.getAndIncrement();
@@ -63,7 +66,7 @@ final class Pools implements AutoCloseable {
     /** Memory all pools of such a port take, about. Does not need the environment. */
     static long memoryBytes(DpdkConfig config) {
         // mbuf, headroom, pool header, channel spreading.
-        long buffer = DpdkConfig.dataRoom(config.mtu()) + 512;
+        long buffer = DpdkConfig.dataRoom(config.mtu()) + CACHE_LINE + 512;
         return buffer * ((long) config.planes().size() * receiveCount(config) + transmitCount(config)) + 256L * gatherCount();
     }
 
