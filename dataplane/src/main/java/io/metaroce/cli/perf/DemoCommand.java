@@ -112,7 +112,8 @@ final class DemoCommand implements Callable<Integer> {
             PmdLibrary.load();
             return "";
         } catch (PmdUnavailableException e) {
-            return e.getMessage();
+            // The first sentence; the rest is advice for those who want DPDK.
+            return e.getMessage().split("\\. ")[0];
         }
     }
 
