@@ -209,4 +209,20 @@ class PathsTest {
         }) || p.a.endpoint.leastRttNs(p.ab, 0) > 60_000, p.a.endpoint.leastRttNs(p.ab, 0) + " ns");
         assertTrue(p.a.endpoint.leastRttNs(p.ab, 0) < 100_000, p.a.endpoint.leastRttNs(p.ab, 0) + " ns");
     }
+
+    @Test
+    void aSmallWindowLeavesItsDeadFirstPathsForOthers() {
+        EndpointConfig slow = Peers.config(59);
+        slow.lineRateKbps = 1_000_000;
+        Peers p = new Peers(59, slow, Peers.config(60)).connect();
+        Set<Integer> dead = new HashSet<>();
+        for (int i = 0; i < 3; i++) {
+            dead.add(path(p, i).sourcePort);
+        }
+        // Three of four routes of each plane are dead from the start, and replacements that hit them are, too.
+        p.net.filter = (d, plane, port) -> !dead.contains(port);
+        p.post(p.request(Opcode.WRITE, 0, 0, 300_000, 0, 1));
+        assertTrue(p.until(500_000_000L, () -> p.completionsA.size() == 1), "not done");
+        p.assertCopied(0, 0, 300_000);
+    }
 }
