@@ -146,7 +146,8 @@ int mrpmd_configure(int32_t number, struct mrpmd_setup *setup, char *error, uint
   uint16_t rx_descriptors = (uint16_t)setup->rx_descriptors, tx_descriptors = (uint16_t)setup->tx_descriptors;
   rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx_descriptors, &tx_descriptors);
   if (rc != 0) return mrpmd_fail(error, error_size, rc, "descriptors of port %d", port);
-  rte_eth_dev_info_get(port, &info);
+  rc = rte_eth_dev_info_get(port, &info);
+  if (rc != 0) return mrpmd_fail(error, error_size, rc, "port %d after configuration", port);
   struct rte_eth_txconf txconf = info.default_txconf;
   struct rte_eth_rxconf rxconf = info.default_rxconf;
   txconf.offloads = conf.txmode.offloads;

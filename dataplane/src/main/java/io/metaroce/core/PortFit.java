@@ -11,7 +11,7 @@ public final class PortFit {
     private static final int DATA_HEADER = 64;
 
     /** Runs that the smallest window of a plane holds. */
-    private static final int RUNS_IN_WINDOW = 8;
+    private static final int RUNS_IN_WINDOW = 32;
 
     private PortFit() {
     }

@@ -8,7 +8,7 @@ import io.metaroce.memory.Slab;
  * and a correction towards paths that are faster than the plane's mean. Loss without marks never cuts a window.
  */
 final class Aimd {
-    private static final int MAX_SAMPLES = 4;
+    private static final float DELAY_SAMPLES = 4;
 
     private final EndpointState state;
     private final Slab slab;
@@ -43,7 +43,9 @@ final class Aimd {
         if (rttNs >= 0) {
             float scale = Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), state.config.timerFloorNs);
             float excess = (rttNs - slab.getInt(plane + PlaneRecord.SRTT_NS)) / scale;
-            w *= Math.clamp(1f - Limits.DELAY_GAIN * Math.min(acked, MAX_SAMPLES) * excess, 0.5f, 2f);
+            // The correction of a whole window is that of a few packets: a run that comes back as one is one sample, not fifteen.
+            float samples = acked * Math.min(1f, DELAY_SAMPLES / w);
+            w *= Math.clamp(1f - Limits.DELAY_GAIN * samples * Math.clamp(excess, -1f, 1f), 0.5f, 2f);
         }
         windows.setFactor(plane, path, w / unit);
     }

@@ -88,7 +88,6 @@ final class ConnectionRecord {
     static final int CLOSE_REASON = L.i32();
     static final int CLOSE_TRIES = L.i32();
     static final int CHECK_NS = L.i64();
-    static final int CHALLENGED = L.i32();
     static final int SERVICE = L.i32();
     /** Bits of {@link Handshake}: a control datagram to send. */
     static final int CONTROL = L.i32();

@@ -71,7 +71,7 @@ final class Connections {
     void establish(long c, int event, long rttNs, long nowNs) {
         slab.putInt(c + STATE, ConnectionRecord.ESTABLISHED);
         slab.putLong(c + LAST_RX_NS, nowNs);
-        paths.open(c, (int) Math.clamp(rttNs, 1, 1_000_000_000), nowNs);
+        paths.open(c, Math.clamp(rttNs, 1, 1_000_000_000), nowNs);
         // Proves to the responder that ACCEPT arrived.
         paths.wantProbe(c, state.path(c, 0, 0));
         state.wakeBy(c, nowNs + Limits.KEEPALIVE_NS);

@@ -307,6 +307,12 @@ public final class Endpoint {
         return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PAYLOAD_MTU);
     }
 
+    /** Least RTT of a plane, ns, as it bounds the window; 0 for a handle that is void or a plane not in use. */
+    public int leastRttNs(int connection, int plane) {
+        long c = state.connectionOf(connection);
+        return c == 0 || plane >= slab.getInt(c + ConnectionRecord.PLANES) ? 0 : slab.getInt(state.plane(c, plane) + PlaneRecord.MIN_RTT_NS);
+    }
+
     /** Live counters; read on the endpoint's thread. */
     public EndpointCounters counters() {
         return state.counters;

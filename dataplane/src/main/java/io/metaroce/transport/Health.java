@@ -157,6 +157,18 @@ final class Health {
         }
     }
 
+    /**
+     * A host that was held up serves its planes one after the other when it goes on, and what is sent to the first of them meanwhile
+     * is answered before the last has had its turn. So where hosts are slow, one proof is not enough.
+     */
+    private int proofsNeeded() {
+        return state.config.timerFloorNs == 0 ? 1 : 2;
+    }
+
+    private int probesToDeathAlone() {
+        return state.config.timerFloorNs == 0 ? Limits.PROBES_TO_DEATH_ALONE : Limits.PROBES_TO_DEATH_ALONE_SLOW;
+    }
+
     private void checkPath(long connection, long plane, long path, long nowNs) {
         long rtt = Math.max(slab.getInt(path + PathRecord.SRTT_NS),
                 Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), slab.getInt(plane + PlaneRecord.SRTT_NS)));
@@ -176,7 +188,8 @@ final class Health {
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }
-        if (probes >= Limits.PROBES_TO_DEATH_ALONE || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))) {
+        if (probes >= probesToDeathAlone() || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
+                && slab.addInt(path + PathRecord.PROOFS, 1) >= proofsNeeded()) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);
         } else {
@@ -255,7 +268,12 @@ final class Health {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             proof |= p != number && slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - suspectNs > 0;
         }
-        return proof && silentNs > quiet;
+        if (proof && nowNs - suspectNs >= PLANE_FLOORS * state.config.timerFloorNs) {
+            // The next proof must be newer than this one.
+            slab.putLong(plane + PlaneRecord.SUSPECT_NS, nowNs);
+            slab.addInt(plane + PlaneRecord.PROOFS, 1);
+        }
+        return slab.getInt(plane + PlaneRecord.PROOFS) >= proofsNeeded() && silentNs > quiet;
     }
 
     /** One decision for all paths of the plane. */

@@ -35,6 +35,8 @@ public final class Limits {
     static final int PROBES_TO_DEATH = 3;
     /** Probes without an answer, at doubling intervals, that end a path when nothing else moves either. */
     static final int PROBES_TO_DEATH_ALONE = 8;
+    /** The same where hosts are slow: such a silence is most often the host's. */
+    static final int PROBES_TO_DEATH_ALONE_SLOW = 11;
     static final float PLANE_DEAD_RTT = 2f;
     static final long PROBING_MAX_NS = 100_000_000;
     static final long CREDIT_ASK_MIN_NS = 200_000;
@@ -62,6 +64,9 @@ public final class Limits {
     static final int SHARE_AGE_RTT = 4;
     static final float CE_DRAIN = 0.3f;
     static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;
+    /** Packets out while the least RTT is measured anew: few enough to leave the queues of our own making empty. */
+    static final int MIN_RTT_PACKETS = 4;
+    static final int MIN_RTT_ROUNDS = 2;
 
     private Limits() {
     }

@@ -31,6 +31,8 @@ final class PathRecord {
     static final int ACKED_CE = L.i32();
     static final int ACKS = L.i32();
     static final int PROBES_OUT = L.i32();
+    /** Proofs since the first unanswered probe that the peer lives. */
+    static final int PROOFS = L.i32();
     static final int LAST_PROBE_NS = L.i64();
     static final int LAST_TX_NS = L.i64();
     static final int STATE_SINCE_NS = L.i64();

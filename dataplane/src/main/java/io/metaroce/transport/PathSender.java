@@ -36,7 +36,7 @@ final class PathSender {
             long plane = state.plane(connection, p);
             slab.putLong(plane + PlaneRecord.CONNECTION, connection);
             slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
-            slab.putLong(plane + PlaneRecord.MIN_RTT_ROLL_NS, nowNs);
+            slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
             slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
             windows.refreshUnit(connection, plane);
@@ -150,6 +150,8 @@ final class PathSender {
     private void progress(long connection, long plane, long path, long block, int acked, long nowNs) {
         slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
+        slab.putInt(plane + PlaneRecord.PROOFS, 0);
+        slab.putInt(path + PathRecord.PROOFS, 0);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN) {
             revive(connection, plane, DataHeader.planeOf(PathBlock.path(block)));

@@ -18,10 +18,13 @@ final class PlaneRecord {
     static final int SHARE_KBPS = L.i64();
     static final int SHARE_EXPIRES_NS = L.i64();
     static final int IN_FLIGHT = L.i32();
-    static final int NEXT_PATH = L.i32();
     static final int MIN_RTT_NS = L.i32();
-    static final int MIN_RTT_RECENT_NS = L.i32();
-    static final int MIN_RTT_ROLL_NS = L.i64();
+    static final int MEASURED_NS = L.i32();
+    /** Proofs that the peer lives since the plane became suspect. */
+    static final int PROOFS = L.i32();
+    /** When the least RTT was found; until when it is measured anew, 0: it is not. */
+    static final int MIN_RTT_SINCE_NS = L.i64();
+    static final int MEASURE_UNTIL_NS = L.i64();
     static final int SRTT_NS = L.i32();
     /** Window of one path at factor 1, in packets. */
     static final int UNIT = L.f32();

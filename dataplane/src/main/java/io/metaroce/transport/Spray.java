@@ -84,10 +84,12 @@ final class Spray {
         float best = Float.MAX_VALUE;
         picked = 0;
         long at = state.path(connection, number, 0);
-        for (int i = 0; i < active; i++, at += PathRecord.BYTES) {
+        int good = 0;
+        for (int i = 0; i < paths && good < active; i++, at += PathRecord.BYTES) {
             if (slab.getInt(at + PathRecord.STATE) != PathRecord.GOOD) {
                 continue;
             }
+            good++;
             int inFlight = slab.getInt(at + PathRecord.IN_FLIGHT);
             float load = (inFlight + state.random.nextFloat()) / slab.getFloat(at + PathRecord.FACTOR);
             if (load < best && inFlight < limit(candidate, at, scale) && spanFree(at)) {

@@ -51,28 +51,40 @@ final class Windows {
             w = Math.min(w, Math.max(Limits.START_PACKETS, state.config.minWindowPackets));
         }
         w = Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM));
+        if (slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS) - nowNs > 0) {
+            w = Math.min(w, Limits.MIN_RTT_PACKETS);
+        }
         return Math.max(w, 1f);
     }
 
-    /** An RTT sample: least of the last 10 to 20 s, and the smoothed one of the plane. */
+    /**
+     * An RTT sample. The least RTT holds for a while; when it is old it is measured anew, with so few packets out that no queue of our
+     * own making can hide in it: else a window that fills a queue would take the queue for distance, and grow with it.
+     */
     void sample(long connection, long plane, int rttNs, long nowNs) {
-        int least = slab.getInt(plane + PlaneRecord.MIN_RTT_NS);
-        int recent = slab.getInt(plane + PlaneRecord.MIN_RTT_RECENT_NS);
-        if (recent == 0 || rttNs < recent) {
-            slab.putInt(plane + PlaneRecord.MIN_RTT_RECENT_NS, rttNs);
-        }
-        boolean roll = nowNs - slab.getLong(plane + PlaneRecord.MIN_RTT_ROLL_NS) > Limits.MIN_RTT_WINDOW_NS;
-        if (roll) {
-            slab.putLong(plane + PlaneRecord.MIN_RTT_ROLL_NS, nowNs);
-            rttNs = Math.min(rttNs, slab.getInt(plane + PlaneRecord.MIN_RTT_RECENT_NS));
-            slab.putInt(plane + PlaneRecord.MIN_RTT_RECENT_NS, 0);
-        }
-        if (roll || rttNs < least) {
-            slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
-            refreshUnit(connection, plane);
-        }
         int smoothed = slab.getInt(plane + PlaneRecord.SRTT_NS);
         slab.putInt(plane + PlaneRecord.SRTT_NS, smoothed == 0 ? rttNs : smoothed + (rttNs - smoothed) / 8);
+        long until = slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS);
+        if (until != 0) {
+            int measured = Math.min(rttNs, slab.getInt(plane + PlaneRecord.MEASURED_NS));
+            slab.putInt(plane + PlaneRecord.MEASURED_NS, measured);
+            if (nowNs - until >= 0) {
+                slab.putLong(plane + PlaneRecord.MEASURE_UNTIL_NS, 0);
+                setLeast(connection, plane, measured, nowNs);
+            }
+        } else if (rttNs < slab.getInt(plane + PlaneRecord.MIN_RTT_NS)) {
+            setLeast(connection, plane, rttNs, nowNs);
+        } else if (nowNs - slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) > Limits.MIN_RTT_WINDOW_NS) {
+            slab.putInt(plane + PlaneRecord.MEASURED_NS, rttNs);
+            slab.putLong(plane + PlaneRecord.MEASURE_UNTIL_NS,
+                    nowNs + Limits.MIN_RTT_ROUNDS * Math.max(smoothed, state.config.timerFloorNs));
+        }
+    }
+
+    private void setLeast(long connection, long plane, int rttNs, long nowNs) {
+        slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
+        slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
+        refreshUnit(connection, plane);
     }
 
     /** Sets a path's factor within bounds and keeps the plane's sum. */

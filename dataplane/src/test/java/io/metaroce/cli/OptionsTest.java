@@ -46,6 +46,7 @@ class OptionsTest {
         "perf --local --eal x|--eal needs --port dpdk",
         "perf --local --bind 127.0.0.1 --planes 2|--bind names 1 addresses for 2 planes",
         "perf --local --rate 5|--rate 5 is outside",
+        "perf --local --hdr /no/such/folder/x|--hdr /no/such/folder/x is in a folder",
         "perf client|HOST",
         "perf client 127.0.0.1:99999|no port from 1 to 65535",
         "perf server --udp-port 70000|--udp-port 70000 is outside",

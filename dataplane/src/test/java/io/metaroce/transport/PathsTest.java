@@ -188,4 +188,41 @@ class PathsTest {
         assertTrue(q.statsA().ecnMarks > 1000);
         assertTrue(path(q, 2).window < before[0], path(q, 2).window + " against " + before[0]);
     }
+
+    @Test
+    @Requirement("MR-CC-005")
+    void theLeastRttIsMeasuredAnewWithoutOurOwnQueue() {
+        Peers p = new Peers(58).connect();
+        long[] next = {0};
+        // The route grows longer by 30 us a way after a second; the windows must follow it up, not a queue.
+        boolean[] longer = {false};
+        assertTrue(p.until(25_000_000_000L, () -> {
+            if (!longer[0] && p.net.nowNs > 2_000_000_000L) {
+                p.net.delayNs += 30_000;
+                longer[0] = true;
+            }
+            if (p.completionsA.size() == next[0]) {
+                next[0]++;
+                p.post(p.request(Opcode.WRITE, 0, 0, 500_000, 0, next[0]));
+            }
+            return p.a.endpoint.leastRttNs(p.ab, 0) > 60_000;
+        }) || p.a.endpoint.leastRttNs(p.ab, 0) > 60_000, p.a.endpoint.leastRttNs(p.ab, 0) + " ns");
+        assertTrue(p.a.endpoint.leastRttNs(p.ab, 0) < 100_000, p.a.endpoint.leastRttNs(p.ab, 0) + " ns");
+    }
+
+    @Test
+    void aSmallWindowLeavesItsDeadFirstPathsForOthers() {
+        EndpointConfig slow = Peers.config(59);
+        slow.lineRateKbps = 1_000_000;
+        Peers p = new Peers(59, slow, Peers.config(60)).connect();
+        Set<Integer> dead = new HashSet<>();
+        for (int i = 0; i < 3; i++) {
+            dead.add(path(p, i).sourcePort);
+        }
+        // Three of four routes of each plane are dead from the start, and replacements that hit them are, too.
+        p.net.filter = (d, plane, port) -> !dead.contains(port);
+        p.post(p.request(Opcode.WRITE, 0, 0, 300_000, 0, 1));
+        assertTrue(p.until(500_000_000L, () -> p.completionsA.size() == 1), "not done");
+        p.assertCopied(0, 0, 300_000);
+    }
 }

@@ -20,12 +20,15 @@ import java.util.function.IntConsumer;
  * Stops the loop when it is done; then {@link #result} or {@link #failure} holds what came of it.
  */
 final class ClientTask implements Task {
+    /** {@link Progress#phase} once result or failure are there. */
+    static final String OVER = "over";
+
     private static final long AGREE_NS = 15_000_000_000L;
     private static final long DRAIN_NS = 10_000_000_000L;
-    private static final long RESULT_NS = 5_000_000_000L;
+    private static final long RESULT_NS = 12_000_000_000L;
     private static final long CLOSE_NS = 500_000_000L;
 
-    private enum Phase { START, CONNECTING, AGREEING, WARMING_UP, MEASURING, DRAINING, COMPARING, CLOSING, DONE }
+    private enum Phase { START, CONNECTING, AGREEING, WARMING_UP, MEASURING, DRAINING, COMPARING, CLOSING, OVER }
 
     private final CoreLoop loop;
     private final RegionTable regions;
@@ -104,7 +107,7 @@ final class ClientTask implements Task {
             return true;
         }
         boolean worked = false;
-        while (phase != Phase.DONE && endpoint.pollEvent(event)) {
+        while (phase != Phase.OVER && endpoint.pollEvent(event)) {
             onEvent(endpoint);
             worked = true;
         }
@@ -114,7 +117,7 @@ final class ClientTask implements Task {
             }
             worked = true;
         }
-        if (side != null && phase != Phase.DONE) {
+        if (side != null && phase != Phase.OVER) {
             worked |= side.poll(now);
             for (Message m; (m = side.conversation.poll()) != null; ) {
                 onMessage(m);
@@ -292,7 +295,7 @@ final class ClientTask implements Task {
     }
 
     private void fail(int exitCode, String line) {
-        if (failure == null && phase != Phase.DONE) {
+        if (failure == null && phase != Phase.OVER) {
             failure = new CliException(exitCode, line);
         }
         // Tells the peer where that is still possible; the loop turns a few more times for it.
@@ -304,7 +307,7 @@ final class ClientTask implements Task {
         if (side != null) {
             side.retire();
         }
-        enter(Phase.DONE);
+        enter(Phase.OVER);
         loop.stop();
     }
 }

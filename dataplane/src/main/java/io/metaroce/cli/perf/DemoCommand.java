@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.cli.perf;
 
+import io.metaroce.bindings.dpdk.PmdLibrary;
+import io.metaroce.bindings.dpdk.PmdUnavailableException;
 import io.metaroce.cli.ExitCode;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -23,7 +25,8 @@ import picocli.CommandLine.Spec;
                 + "cut, and DPDK where the build has it. Prints one table; ends with 0 if every row was verified.")
 final class DemoCommand implements Callable<Integer> {
     private static final long ROW_SECONDS = 60;
-    private static final int NAME_WIDTH = 44;
+    private static final int NAME_WIDTH = 38;
+    private static final String DPDK = "the Write over DPDK, memif";
 
     /** What to run and what to call it. A row that compares with another names it by number. */
     private record Row(String name, int compareWith, List<String> options) {
@@ -47,12 +50,13 @@ final class DemoCommand implements Callable<Integer> {
         String s = Double.toString(seconds);
         List<String> udp = List.of("--port", "udp", "--planes", "4", "--paths", "16", "--seconds", s);
         List<Row> rows = new ArrayList<>();
-        rows.add(new Row("UDP Write 1 MiB, 4 planes x 4 paths", -1, with(udp, "--op", "write", "--size", "1M")));
-        rows.add(new Row("the same at 1 % loss, both ways", 0, with(udp, "--op", "write", "--size", "1M", "--loss", "0.01")));
-        rows.add(new Row("the same at 10 % loss, both ways", 0, with(udp, "--op", "write", "--size", "1M", "--loss", "0.1")));
-        rows.add(new Row("UDP Send 64 B, ping-pong, one way", -1, with(udp, "--op", "send", "--size", "64", "--latency")));
-        rows.add(new Row("UDP Read 1 MiB", -1, with(udp, "--op", "read", "--size", "1M")));
-        rows.add(new Row("UDP Write 1 MiB, plane 3 cut half-way", 0,
+        rows.add(new Row("Write 1 MiB, UDP, 4 planes x 4 paths", -1, with(udp, "--op", "write", "--size", "1M")));
+        rows.add(new Row("the same, 1 % loss both ways", 0, with(udp, "--op", "write", "--size", "1M", "--loss", "0.01")));
+        rows.add(new Row("the same, 10 % loss both ways", 0, with(udp, "--op", "write", "--size", "1M", "--loss", "0.1")));
+        rows.add(new Row("Send 64 B, UDP, ping-pong, one way", -1, with(udp, "--op", "send", "--size", "64", "--latency")));
+        rows.add(new Row("Read 1 MiB, UDP", -1, with(udp, "--op", "read", "--size", "1M")));
+        rows.add(new Row(DPDK, -1, List.of("--port", "dpdk", "--planes", "4", "--paths", "16", "--seconds", s, "--op", "write", "--size", "1M")));
+        rows.add(new Row("the Write, plane 3 cut half-way", 0,
                 with(udp, "--op", "write", "--size", "1M", "--block-plane", "3@" + seconds / 2)));
         return rows;
     }
@@ -72,6 +76,11 @@ final class DemoCommand implements Callable<Integer> {
         boolean allVerified = true;
         for (int i = 0; i < rows.size(); i++) {
             Row row = rows.get(i);
+            String missing = row.name().equals(DPDK) ? whyNoDpdk() : "";
+            if (!missing.isEmpty()) {
+                out.printf("%-" + NAME_WIDTH + "s skipped: %s%n", row.name(), missing);
+                continue;
+            }
             List<String> arguments = new ArrayList<>(List.of("perf", "--local", "--verify", "--json"));
             arguments.addAll(row.options());
             Process process = new ProcessBuilder(OwnJava.command(arguments)).redirectInput(ProcessBuilder.Redirect.PIPE).start();
@@ -95,6 +104,17 @@ final class DemoCommand implements Callable<Integer> {
             out.flush();
         }
         return allVerified ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    /** "" if this build has DPDK. */
+    private static String whyNoDpdk() {
+        try {
+            PmdLibrary.load();
+            return "";
+        } catch (PmdUnavailableException e) {
+            // The first sentence; the rest is advice for those who want DPDK.
+            return e.getMessage().split("\\. ")[0];
+        }
     }
 
     /** The first number with this name in a line that this program has written. */

@@ -19,6 +19,8 @@ final class PerfClient {
     /** Work requests of the conversation, beside those of the run. */
     static final int CONVERSATION_WORK = 16;
     private static final long SHOW_EVERY_MS = 1000;
+    /** A loop ends milliseconds after its run; one that takes seconds is stuck in a driver and is left behind. */
+    private static final int SHOWS_AFTER_END = 5;
 
     private final RunOptions run;
     private final PortOptions portOptions;
@@ -72,11 +74,12 @@ final class PerfClient {
         }
         LoopThread thread = new LoopThread(loop, client, cpu);
         thread.start();
-        watch(thread, client.progress);
-        // Order matters: no loop, then no port, then no memory that either could refer to.
-        loop.close();
-        client.free();
-        thread.rethrow();
+        if (watch(thread, client.progress)) {
+            // Order matters: no loop, then no port, then no memory that either could refer to.
+            loop.close();
+            client.free();
+            thread.rethrow();
+        }
         if (client.failure() != null) {
             throw client.failure();
         }
@@ -90,15 +93,22 @@ final class PerfClient {
         return result;
     }
 
-    private void watch(LoopThread thread, Progress progress) throws InterruptedException {
+    /** Shows the run until its loop has ended; false if that hangs in the port after the run is over. */
+    private boolean watch(LoopThread thread, Progress progress) throws InterruptedException {
         boolean show = !run.json || ProgressLine.errorIsTerminal();
         ProgressLine line = new ProgressLine(err);
+        int showsAfterEnd = 0;
         while (!thread.join(SHOW_EVERY_MS)) {
+            if (progress.phase.equals(ClientTask.OVER) && ++showsAfterEnd > SHOWS_AFTER_END) {
+                err.println("the port does not close; going on without");
+                return false;
+            }
             if (show) {
                 line.show(progress);
             }
         }
         line.end();
+        return true;
     }
 
     /** Prints the result as the options ask and returns the exit code. */

@@ -75,7 +75,7 @@ public final class PerfCommand implements Callable<Integer> {
                 "--planes", Integer.toString(portOptions.planes),
                 "--paths", Integer.toString(portOptions.planes * portOptions.pathsPerPlane()),
                 "--mtu", Long.toString(portOptions.mtu),
-                "--rate", Long.toString(portOptions.rate),
+                "--rate", Long.toString(portOptions.rate()),
                 "--loss", Double.toString(portOptions.loss),
                 // Another seed, or both sides would lose packets in step.
                 "--seed", Long.toString(portOptions.seed + 1)));

@@ -55,9 +55,13 @@ public final class PortOptions {
             description = "Payload of a packet, 256 to 16384 bytes; lowered to what the port carries. Default: ${DEFAULT-VALUE}.")
     long mtu;
 
-    @Option(names = "--rate", paramLabel = "BITS", defaultValue = "100G", converter = Quantity.BitsPerSecond.class,
-            description = "Line rate of a plane in bits per second. Default: ${DEFAULT-VALUE}.")
-    long rate;
+    @Option(names = "--rate", paramLabel = "BITS", converter = Quantity.BitsPerSecond.class,
+            description = "Line rate of a plane in bits per second. Default: 25G for udp, 100G for dpdk.")
+    Long rate;
+
+    long rate() {
+        return rate != null ? rate : kind == Kind.UDP ? 25_000_000_000L : 100_000_000_000L;
+    }
 
     @Option(names = "--loss", paramLabel = "FRACTION", defaultValue = "0",
             description = "Drops this fraction of the packets this side sends, 0 to 0.9 (with --local: both sides). Default: none.")
@@ -91,7 +95,7 @@ public final class PortOptions {
         require(paths == null || (paths >= planes && paths % planes == 0 && paths / planes <= 256),
                 "--paths " + paths + " is not a multiple of --planes " + planes + " with 1 to 256 a plane");
         require(mtu >= 256 && mtu <= 16_384, "--mtu " + mtu + " is outside 256..16384");
-        require(rate >= 1_000_000 && rate <= 4_000_000_000_000L, "--rate " + rate + " is outside 1M..4000G");
+        require(rate() >= 1_000_000 && rate() <= 4_000_000_000_000L, "--rate " + rate() + " is outside 1M..4000G");
         require(loss >= 0 && loss <= 0.9, "--loss " + loss + " is outside 0..0.9");
         require(bind.isEmpty() || bindings().size() == planes, "--bind names " + bindings().size() + " addresses for " + planes + " planes");
         require(udpPort == null || (udpPort >= 0 && udpPort <= 65_535), "--udp-port " + udpPort + " is outside 0..65535");

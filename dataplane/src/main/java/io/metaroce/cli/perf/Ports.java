@@ -89,7 +89,7 @@ final class Ports {
         EndpointConfig config = new EndpointConfig();
         config.payloadMtu = (int) options.mtu;
         config.pathsPerPlane = options.pathsPerPlane();
-        config.lineRateKbps = options.rate / 1000;
+        config.lineRateKbps = options.rate() / 1000;
         config.seed = options.seed;
         config.secret = new SecureRandom().nextLong();
         config.service = PerfClient.SERVICE;

@@ -4,6 +4,7 @@ package io.metaroce.cli.perf;
 import static io.metaroce.cli.perf.PortOptions.require;
 
 import io.metaroce.cli.Quantity;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -22,8 +23,8 @@ public final class RunOptions {
     @Option(names = "--iterations", paramLabel = "N", description = "Measures this many messages instead of a time.")
     Long iterations;
 
-    @Option(names = "--warmup", paramLabel = "S", defaultValue = "1",
-            description = "Runs this long before measuring. Default: ${DEFAULT-VALUE} second.")
+    @Option(names = "--warmup", paramLabel = "S", defaultValue = "2",
+            description = "Runs this long before measuring, while the virtual machine compiles. Default: ${DEFAULT-VALUE} seconds.")
     double warmup;
 
     @Option(names = "--bidirectional", description = "The server does the same towards the client at the same time; figures are sums.")
@@ -73,6 +74,8 @@ public final class RunOptions {
         require(!latency || depth == null || depth == 1, "--latency has one message in flight: leave out --depth");
         require(depth == null || (depth >= 1 && depth <= Plan.MAX_SLOTS / 2), "--depth " + depth + " is outside 1.." + Plan.MAX_SLOTS / 2);
         require(!latency || !bidirectional, "--latency and --bidirectional exclude each other");
+        require(hdr == null || (hdr.toAbsolutePath().getParent() != null && Files.isDirectory(hdr.toAbsolutePath().getParent())),
+                "--hdr " + hdr + " is in a folder that does not exist");
         plan();
     }
 
@@ -82,7 +85,7 @@ public final class RunOptions {
 
     /** What is asked of the server. */
     Plan plan() {
-        int bytes = (int) (long) (size != null ? size : latency ? 64L : 1L << 20);
+        int bytes = Math.toIntExact(size != null ? size : latency ? 64L : 1L << 20);
         int inFlight = latency ? 1 : depth != null ? depth : defaultDepth(bytes);
         // Twice the depth in slots: a slot waits for its check and for the news of its new receive to travel.
         int slots = Math.max(4, 2 * inFlight);

@@ -12,6 +12,7 @@ import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -31,6 +32,8 @@ import java.util.stream.IntStream;
  */
 public final class DpdkPort implements PacketPort {
     /** Receive calls between looks at the clock: it serves address and link timers only, which may be milliseconds late. */
+    private static final Set<String> VIRTUAL_DRIVERS = Set.of("net_memif", "net_ring", "net_tap", "net_af_packet", "net_af_xdp", "net_pcap", "net_null");
+    private static final long VIRTUAL_NOISE_NS = 50_000;
     private static final int CALLS_PER_CLOCK = 32;
     private static final long TICK_NS = 5_000_000L;
 
@@ -135,6 +138,17 @@ public final class DpdkPort implements PacketPort {
     @Override
     public int preferredRun() {
         return 1;
+    }
+
+    /** A virtual device ends in another process of this host, which may be held up; a NIC does not wait for anyone. */
+    @Override
+    public long timingNoiseNs() {
+        for (Plane plane : planes) {
+            if (VIRTUAL_DRIVERS.contains(plane.device.info.driver())) {
+                return VIRTUAL_NOISE_NS;
+            }
+        }
+        return 0;
     }
 
     /** The ring's frames, whatever their size; a fair share of them is left to bursts in progress. */

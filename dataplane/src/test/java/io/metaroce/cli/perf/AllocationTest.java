@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.cli.perf;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.metaroce.core.Clock;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Ports, endpoints, loops and the perf tool on both sides of a running transfer: once compiled, nothing of it allocates. */
+@Timeout(60)
+class AllocationTest {
+    /** The measuring itself allocates a little in each interval. */
+    private static final double TOLERANCE_BYTES_A_PACKET = 1;
+
+    @ParameterizedTest
+    @CsvSource({"WRITE, 65536, ''", "SEND, 65536, ''", "READ, 65536, ''", "WRITE, 65536, loss=0.01", "SEND, 64, ''"})
+    void steadyStateAllocatesNothing(Op op, long size, String impairment) {
+        RunOptions run = InProcess.options(op, size);
+        run.warmup = 0;
+        run.seconds = 1000.0;
+        try (InProcess pair = new InProcess(run, 2, impairment)) {
+            pair.turnUntil(() -> pair.client.progress.messages > 0, 20, pair.server);
+            double least = Double.MAX_VALUE;
+            // Compilation comes when it comes; the best of several intervals is the steady state.
+            for (int i = 0; i < 40 && least > TOLERANCE_BYTES_A_PACKET; i++) {
+                least = Math.min(least, bytesAPacket(pair, (size + 4095) / 4096));
+            }
+            assertTrue(least <= TOLERANCE_BYTES_A_PACKET, least + " bytes a packet");
+        }
+    }
+
+    private static double bytesAPacket(InProcess pair, long packets) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long messages = pair.client.progress.messages;
+        long bytes = threads.getCurrentThreadAllocatedBytes();
+        long start = Clock.nowNs();
+        pair.turnUntil(() -> Clock.nowNs() - start > 300_000_000L, 20, pair.server);
+        return (double) (threads.getCurrentThreadAllocatedBytes() - bytes) / Math.max(1, packets * (pair.client.progress.messages - messages));
+    }
+}

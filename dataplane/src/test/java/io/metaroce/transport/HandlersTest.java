@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.wire.Opcode;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every handler with a past, an in-order, a future and a duplicate packet. Genuine datagrams are caught on the wire, changed, given a
+ * right checksum, and handed in again.
+ */
+class HandlersTest {
+    private static final int DATA = 0x15;
+    private static final int ACK = 0x16;
+    private static final int PROBE = 0x17;
+    private static final int PSN = 16;
+    private static final int SSN = 28;
+
+    private final Peers p = new Peers(71).connect();
+    private final List<byte[]> toB = new ArrayList<>();
+    private final List<byte[]> toA = new ArrayList<>();
+
+    @BeforeEach
+    void tap() {
+        p.net.filter = (d, plane, port) -> {
+            // Each side's own connection identifier stands in what it receives.
+            (ByteBuffer.wrap(d).getInt(8) == p.ba ? toB : toA).add(d.clone());
+            return true;
+        };
+    }
+
+    private static int type(byte[] d) {
+        return d[4];
+    }
+
+    private static byte[] changed(byte[] datagram, Consumer<ByteBuffer> change) {
+        byte[] made = datagram.clone();
+        int tag = crc(datagram) ^ ByteBuffer.wrap(datagram).getInt(0);
+        change.accept(ByteBuffer.wrap(made));
+        ByteBuffer.wrap(made).putInt(0, crc(made) ^ tag);
+        return made;
+    }
+
+    private static int crc(byte[] datagram) {
+        CRC32C crc = new CRC32C();
+        crc.update(datagram, 4, datagram.length - 4);
+        return (int) crc.getValue();
+    }
+
+    private void give(TestNetwork.Host to, byte[] datagram) {
+        p.net.inject(to, 0, TestNetwork.address(9, 0), 2, datagram);
+        p.run(200_000);
+    }
+
+    /** One message of one packet written and acknowledged; returns its data packet. */
+    private byte[] oneWrite(int length) {
+        int before = p.completionsA.size();
+        toB.clear();
+        toA.clear();
+        p.post(p.request(Opcode.WRITE, 0, 0, length, 0, 1));
+        assertTrue(p.until(100_000_000, () -> p.completionsA.size() == before + 1));
+        p.run(200_000);
+        return toB.stream().filter(d -> type(d) == DATA).findFirst().orElseThrow();
+    }
+
+    private void assertStillWorks() {
+        p.net.filter = (d, plane, port) -> true;
+        oneWriteOf(p);
+    }
+
+    private static void oneWriteOf(Peers p) {
+        int before = p.completionsA.size();
+        p.post(p.request(Opcode.WRITE, 0, 100_000, 50_000, 200_000, 99));
+        assertTrue(p.until(200_000_000, () -> p.completionsA.size() == before + 1));
+        assertEquals(Completion.OK, p.completionsA.getLast().status);
+        p.assertCopied(100_000, 200_000, 50_000);
+    }
+
+    // ---- Data, by PSN ----
+
+    @Test
+    void dataDuplicateByPsnIsDroppedAndAcknowledged() {
+        byte[] data = oneWrite(100);
+        long received = p.statsB().bytesReceived;
+        toA.clear();
+        give(p.b, data);
+        assertEquals(received, p.statsB().bytesReceived);
+        assertEquals(1, p.statsB().duplicates);
+        assertStillWorks();
+    }
+
+    @Test
+    void dataOfThePastByPsnGoesToTheStreamLayerWhichKnowsIt() {
+        byte[] data = oneWrite(100);
+        give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) - 300).put(7, (byte) 0)));
+        assertEquals(1, p.statsB().duplicates);
+        assertEquals(0, p.statsB().violations);
+        assertStillWorks();
+    }
+
+    @Test
+    void dataOfTheFutureByPsnIsAGapReportedAtOnce() {
+        byte[] data = oneWrite(100);
+        toA.clear();
+        give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) + 4).put(7, (byte) 4).putInt(SSN, 1)));
+        byte[] ack = toA.stream().filter(d -> type(d) == ACK).findFirst().orElseThrow();
+        // One path block: cumulative still the missing PSN, span and one bit for what came.
+        assertEquals(1, ack[6]);
+        assertEquals(ByteBuffer.wrap(data).getInt(PSN) + 1, ByteBuffer.wrap(ack).getInt(32 + 4));
+        assertEquals(4, ByteBuffer.wrap(ack).getShort(32 + 8));
+        assertEquals(0b1000, ByteBuffer.wrap(ack).getLong(32 + 24));
+    }
+
+    @Test
+    void dataFarAheadByPsnMovesTheWindowToItsFloor() {
+        byte[] data = oneWrite(100);
+        toA.clear();
+        // A PSN is at most 255 from its own floor, so no genuine sender can be beyond the window: the floor comes along.
+        give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) + 600).put(7, (byte) 0xff).putInt(SSN, 1)));
+        byte[] ack = toA.stream().filter(d -> type(d) == ACK).findFirst().orElseThrow();
+        assertEquals(ByteBuffer.wrap(data).getInt(PSN) + 600 - 255, ByteBuffer.wrap(ack).getInt(32 + 4));
+        assertEquals(256, ByteBuffer.wrap(ack).getShort(32 + 8));
+        assertEquals(0, p.statsB().violations);
+    }
+
+    // ---- Data, by SSN ----
+
+    @Test
+    void dataDuplicateOrPastBySsnHasNoEffectTwice() {
+        byte[] data = oneWrite(100);
+        long received = p.statsB().bytesReceived;
+        give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) + 1).put(7, (byte) 1)));
+        assertEquals(received, p.statsB().bytesReceived);
+        assertEquals(1, p.statsB().duplicates);
+    }
+
+    @Test
+    void dataOfTheFutureBySsnIsPlacedButCompletesNothing() {
+        p.postReceiveB(0, 500_000, 1_000, 5);
+        byte[] data = oneWrite(100);
+        p.run(1_000_000);
+        byte[] early = changed(data, b -> {
+            b.putInt(PSN, b.getInt(PSN) + 1).put(7, (byte) 1).putInt(SSN, 5);
+            // A Send for receive 0, ahead of its turn.
+            b.put(6, (byte) Opcode.SEND).putInt(40, 0).putInt(44, 0).putInt(48, 0).putInt(52, 0);
+        });
+        long before = p.statsB().bytesReceived;
+        give(p.b, early);
+        assertEquals(before + 100, p.statsB().bytesReceived);
+        assertTrue(p.completionsB.isEmpty());
+    }
+
+    @Test
+    void dataBeyondTheStreamWindowIsNotMarkedAsArrived() {
+        byte[] data = oneWrite(100);
+        toA.clear();
+        give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) + 1).put(7, (byte) 1).putInt(SSN, 5_000)));
+        assertEquals(1, p.statsB().violations);
+        assertTrue(toA.stream().noneMatch(d -> type(d) == ACK && ByteBuffer.wrap(d).getInt(36) == ByteBuffer.wrap(data).getInt(PSN) + 2));
+        assertStillWorks();
+    }
+
+    // ---- acknowledgements ----
+
+    @Test
+    void acknowledgementsOfThePastAndDuplicatesChangeNothing() {
+        oneWrite(20_000);
+        List<byte[]> old = toA.stream().filter(d -> type(d) == ACK).toList();
+        oneWrite(20_000);
+        ConnectionStats before = p.statsA();
+        old.forEach(d -> give(p.a, d));
+        assertEquals(before.retransmissions, p.statsA().retransmissions);
+        assertEquals(0, p.statsA().violations);
+        p.assertIdle();
+        assertStillWorks();
+    }
+
+    @Test
+    void anAcknowledgementOfTheFutureIsAViolation() {
+        oneWrite(100);
+        byte[] ack = toA.stream().filter(d -> type(d) == ACK && d[6] > 0).reduce((x, y) -> y).orElseThrow();
+        give(p.a, changed(ack, b -> b.putInt(36, b.getInt(36) + 50)));
+        assertEquals(1, p.statsA().violations);
+        assertStillWorks();
+    }
+
+    @Test
+    void anAcknowledgementOfAnotherEpochOrUnknownPathChangesNothing() {
+        oneWrite(100);
+        byte[] ack = toA.stream().filter(d -> type(d) == ACK && d[6] > 0).reduce((x, y) -> y).orElseThrow();
+        give(p.a, changed(ack, b -> b.put(34, (byte) 7)));
+        assertEquals(0, p.statsA().violations);
+        give(p.a, changed(ack, b -> b.put(33, (byte) 200)));
+        assertEquals(1, p.statsA().violations);
+        assertStillWorks();
+    }
+
+    // ---- probes ----
+
+    @Test
+    void probesOldRepeatedAndAhead() {
+        p.run(1_000_000_000L);
+        byte[] probe = toB.stream().filter(d -> type(d) == PROBE).reduce((x, y) -> y).orElseThrow();
+        toA.clear();
+        give(p.b, probe);
+        assertTrue(toA.stream().anyMatch(d -> type(d) == ACK), "a repeated probe is answered again");
+        toA.clear();
+        give(p.b, changed(probe, b -> b.put(14, (byte) -1)));
+        assertTrue(toA.stream().noneMatch(d -> type(d) == ACK && d[6] > 0), "a probe of an older epoch is not answered");
+        toA.clear();
+        // Says that 10 packets were sent of which none came: they are reported missing at once.
+        give(p.b, changed(probe, b -> b.putInt(16, b.getInt(16) + 10).put(7, (byte) 10)));
+        byte[] ack = toA.stream().filter(d -> type(d) == ACK && d[6] > 0).findFirst().orElseThrow();
+        assertEquals(10, ByteBuffer.wrap(ack).getShort(32 + 8));
+    }
+
+    // ---- control blocks ----
+
+    @Test
+    void creditOfThePastAndRepeatedDoesNotCount() {
+        p.postReceiveB(3, 0, 100, 1);
+        p.run(200_000);
+        byte[] first = toA.stream().filter(d -> type(d) == ACK && d[7] == 1).findFirst().orElseThrow();
+        p.postReceiveB(3, 0, 100, 2);
+        p.run(200_000);
+        give(p.a, first);
+        p.post(p.request(Opcode.SEND, 3, 0, 10, 0, 1));
+        p.post(p.request(Opcode.SEND, 3, 0, 10, 0, 2));
+        assertTrue(p.until(50_000_000, () -> p.completionsA.size() == 2));
+        p.post(p.request(Opcode.SEND, 3, 0, 10, 0, 3));
+        assertFalse(p.until(50_000_000, () -> p.completionsA.size() == 3), "no credit was made up");
+    }
+
+    @Test
+    void aRepeatedNakIsConfirmedAgainAndEndsNothingElse() {
+        WorkRequest bad = p.request(Opcode.WRITE, 2, 0, 100, 0, 1);
+        bad.remoteKey ^= 0x1000;
+        p.post(bad);
+        assertTrue(p.until(100_000_000, () -> p.completionsA.size() == 1));
+        p.run(1_000_000);
+        byte[] nak = toA.stream().filter(d -> type(d) == ACK && d[7] > 0).findFirst().orElseThrow();
+        toB.clear();
+        give(p.a, nak);
+        assertTrue(toB.stream().anyMatch(d -> type(d) == ACK && d[7] == 1), "confirmed again");
+        assertEquals(1, p.eventsA.stream().filter(e -> e.kind == Event.STREAM_FAILED).count());
+        assertStillWorks();
+    }
+
+    // ---- handshake and close ----
+
+    @Test
+    void handshakePacketsRepeatedLaterChangeNothing() {
+        Peers q = new Peers(72);
+        List<byte[]> all = new ArrayList<>();
+        q.net.filter = (d, plane, port) -> {
+            all.add(d.clone());
+            return true;
+        };
+        q.connect();
+        for (byte[] d : List.copyOf(all)) {
+            if (type(d) >= 0x11 && type(d) <= 0x14) {
+                q.net.inject(q.a, 0, q.b.config.localAddresses[0], 2, d);
+                q.net.inject(q.b, 0, q.a.config.localAddresses[0], 2, d);
+            }
+        }
+        q.run(100_000_000);
+        assertEquals(1, q.a.endpoint.liveConnections());
+        assertEquals(1, q.b.endpoint.liveConnections());
+        assertEquals(1, q.eventsA.size());
+        assertEquals(1, q.eventsB.size());
+        oneWriteOf(q);
+    }
+
+    @Test
+    void aRepeatedCloseIsAcknowledgedAgain() {
+        oneWrite(100);
+        toB.clear();
+        toA.clear();
+        p.a.endpoint.close(p.net.nowNs, p.ab);
+        assertTrue(p.until(100_000_000, () -> Peers.has(p.eventsB, Event.CLOSED)));
+        byte[] close = toB.stream().filter(d -> type(d) == 0x18).findFirst().orElseThrow();
+        toA.clear();
+        give(p.b, close);
+        assertTrue(toA.stream().anyMatch(d -> type(d) == 0x19));
+        assertEquals(1, p.eventsB.stream().filter(e -> e.kind == Event.CLOSED).count());
+    }
+
+    @Test
+    void aCloseWithAForeignSenderChangesNothing() {
+        oneWrite(100);
+        Peers q = p;
+        List<byte[]> seen = toB;
+        q.a.endpoint.close(q.net.nowNs, q.ab);
+        q.net.filter = (d, plane, port) -> {
+            if (type(d) == 0x18) {
+                seen.add(d.clone());
+                return false;
+            }
+            return true;
+        };
+        q.run(1_000_000);
+        byte[] close = seen.stream().filter(d -> type(d) == 0x18).findFirst().orElseThrow();
+        long forged = q.b.endpoint.counters().forged;
+        give(q.b, changed(close, b -> b.putInt(12, b.getInt(12) + 1)));
+        assertEquals(forged + 1, q.b.endpoint.counters().forged);
+        assertEquals(1, q.b.endpoint.liveConnections());
+    }
+}
