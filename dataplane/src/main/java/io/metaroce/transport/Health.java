@@ -165,6 +165,10 @@ final class Health {
         return state.config.timerFloorNs == 0 ? 1 : 2;
     }
 
+    private int probesToDeath() {
+        return state.config.timerFloorNs == 0 ? Limits.PROBES_TO_DEATH : Limits.PROBES_TO_DEATH_SLOW;
+    }
+
     private int probesToDeathAlone() {
         return state.config.timerFloorNs == 0 ? Limits.PROBES_TO_DEATH_ALONE : Limits.PROBES_TO_DEATH_ALONE_SLOW;
     }
@@ -188,7 +192,7 @@ final class Health {
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }
-        if (probes >= probesToDeathAlone() || probes >= Limits.PROBES_TO_DEATH && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
+        if (probes >= probesToDeathAlone() || probes >= probesToDeath() && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
                 && slab.addInt(path + PathRecord.PROOFS, 1) >= proofsNeeded()) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);

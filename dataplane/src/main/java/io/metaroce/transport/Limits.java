@@ -33,6 +33,8 @@ public final class Limits {
     static final float PROBE_AFTER_RTT = 1.5f;
     static final float PROBE_AGAIN_RTT = 1.25f;
     static final int PROBES_TO_DEATH = 3;
+    /** The same where hosts are slow and round trips are long anyway: rather sure than quick. */
+    static final int PROBES_TO_DEATH_SLOW = 5;
     /** Probes without an answer, at doubling intervals, that end a path when nothing else moves either. */
     static final int PROBES_TO_DEATH_ALONE = 8;
     /** The same where hosts are slow: such a silence is most often the host's. */
