@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Chooses DPDK's arguments: hugepages where enough are free, ordinary memory otherwise; no PCI scan where only virtual devices are
@@ -16,6 +17,8 @@ public final class EalArguments {
     private static final int HUGEPAGE_MIB = 2;
     /** DPDK's own needs: ports, rings, malloc headers. */
     private static final int BASE_MIB = 24;
+
+    private static final Pattern PCI = Pattern.compile("([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7].*");
 
     private EalArguments() {
     }
@@ -55,7 +58,12 @@ public final class EalArguments {
     /** Arguments for a process with this port alone: what the configuration gives, and a choice for what it leaves open. */
     static List<String> complete(DpdkConfig config) {
         boolean virtual = config.planes().stream().allMatch(p -> p.device().startsWith("net_"));
-        return complete(config.ealArguments(), (int) (Pools.memoryBytes(config) >> 20), virtual, freeHugepages());
+        List<String> given = new ArrayList<>(config.ealArguments());
+        if (!has(given, "-a", "--allow", "-b", "--block")) {
+            // Without a list DPDK tries every PCI device of the machine, its way to the world among them.
+            config.planes().stream().map(PlaneConfig::device).filter(d -> PCI.matcher(d).matches()).forEach(d -> given.addAll(List.of("-a", d)));
+        }
+        return complete(given, (int) (Pools.memoryBytes(config) >> 20), virtual, freeHugepages());
     }
 
     /**

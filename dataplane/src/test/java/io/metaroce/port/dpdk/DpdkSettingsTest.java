@@ -68,6 +68,16 @@ class DpdkSettingsTest {
     }
 
     @Test
+    void onlyTheNamedPciDevicesAreTouched() {
+        List<PlaneConfig> planes = List.of(PlaneConfig.parse("0000:01:00.0@10.0.0.1"), PlaneConfig.parse("02:00.1@10.0.1.1"));
+        List<String> all = EalArguments.complete(DpdkConfig.of(planes));
+        assertEquals(List.of("-a", "0000:01:00.0", "-a", "02:00.1"), all.subList(0, 4));
+        assertFalse(all.contains("--no-pci"));
+        List<String> given = List.of("-a", "0000:01:00.0,arg=1");
+        assertEquals(1, EalArguments.complete(DpdkConfig.of(planes).withEalArguments(given)).stream().filter("-a"::equals).count());
+    }
+
+    @Test
     void virtualDevicesGetBuffersForWholeFrames() {
         assertEquals("net_memif0,role=client,bsize=4288", DeviceArguments.complete("net_memif0,role=client", 4224));
         assertEquals("net_memif0,bsize=2048", DeviceArguments.complete("net_memif0,bsize=2048", 4224));
