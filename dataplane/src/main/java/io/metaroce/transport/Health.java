@@ -220,12 +220,12 @@ final class Health {
     }
 
     /**
-     * Whether something sent after {@code sinceNs} is known to have arrived on any path. A peer that was held up answers path by
+     * Whether something sent at {@code sinceNs} or later is known to have arrived on any path. A peer that was held up answers path by
      * path when it goes on; only what was sent later still proves that it had the time to answer everywhere.
      */
     private boolean othersProgressed(long connection, long sinceNs) {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs > 0) {
+            if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs >= 0) {
                 return true;
             }
         }

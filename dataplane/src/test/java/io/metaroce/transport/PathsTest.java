@@ -225,4 +225,34 @@ class PathsTest {
         assertTrue(p.until(500_000_000L, () -> p.completionsA.size() == 1), "not done");
         p.assertCopied(0, 0, 300_000);
     }
+
+    /** A side that only received so far does not know that a plane is dead, and its one packet goes there. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 50_000, 200_000})
+    @Requirement("MR-LOSS-027")
+    void aLonePacketIntoADeadPlaneIsMoved(long timerFloorNs) {
+        for (int seed = 0; seed < 30; seed++) {
+            EndpointConfig a = Peers.config(600 + seed);
+            EndpointConfig b = Peers.config(700 + seed);
+            a.timerFloorNs = timerFloorNs;
+            b.timerFloorNs = timerFloorNs;
+            Peers p = new Peers(600 + seed, a, b).connect();
+            for (int i = 0; i < 5; i++) {
+                p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, i));
+            }
+            assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == 5));
+            p.net.blockedPlane[1] = true;
+            p.post(p.request(Opcode.WRITE, 0, 0, 1_000_000, 0, 5));
+            assertTrue(p.until(200_000_000L, () -> p.completionsA.size() == 6), "write, seed " + seed);
+            p.a.endpoint.postReceive(p.ab, 1, p.memoryA.address(), 100, p.memoryA.key(), 7);
+            p.run(5_000_000);
+            WorkRequest send = p.request(Opcode.SEND, 1, 0, 64, 0, 8);
+            send.localAddress = p.memoryB.address();
+            send.localKey = p.memoryB.key();
+            assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, send));
+            long at = p.net.nowNs;
+            assertTrue(p.until(500_000_000L, () -> p.completionsB.size() == 1), "send, seed " + seed);
+            assertTrue(p.net.nowNs - at < 20_000_000L, (p.net.nowNs - at) / 1e6 + " ms, seed " + seed);
+        }
+    }
 }
