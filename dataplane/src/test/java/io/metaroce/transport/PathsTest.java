@@ -255,4 +255,50 @@ class PathsTest {
             assertTrue(p.net.nowNs - at < 20_000_000L, (p.net.nowNs - at) / 1e6 + " ms, seed " + seed);
         }
     }
+
+    /** A plane that dies in mid-transfer may cost a few probes, never a wait for a keepalive. */
+    @Test
+    void aDyingPlaneCostsMillisecondsEvenWhereHostsAreSlow() {
+        for (int seed = 0; seed < 60; seed++) {
+            EndpointConfig a = slow(800 + seed);
+            Peers p = new Peers(800 + seed, a, slow(900 + seed)).connect();
+            int[] posted = {0};
+            for (; posted[0] < 8; posted[0]++) {
+                p.postReceiveB(0, 0, 0, posted[0]);
+                p.post(p.request(Opcode.WRITE_IMM, 0, 0, 100_000, 0, posted[0]));
+            }
+            long[] last = {p.net.nowNs};
+            long[] gap = {0};
+            int[] done = {0};
+            long cut = p.net.nowNs + 3_000_000 + seed * 50_000L;
+            assertTrue(p.until(1_000_000_000L, () -> {
+                p.net.blockedPlane[1] = p.net.nowNs > cut;
+                for (Completion c : p.completionsB) {
+                    p.postReceiveB(0, 0, 0, c.wrId + 8);
+                }
+                p.completionsB.clear();
+                for (Completion c : p.completionsA) {
+                    assertEquals(Completion.OK, c.status);
+                    done[0]++;
+                    gap[0] = Math.max(gap[0], p.net.nowNs - last[0]);
+                    last[0] = p.net.nowNs;
+                    p.post(p.request(Opcode.WRITE_IMM, 0, 0, 100_000, 0, posted[0]++));
+                }
+                p.completionsA.clear();
+                return p.net.nowNs > cut + 60_000_000L;
+            }), "seed " + seed);
+            gap[0] = Math.max(gap[0], p.net.nowNs - last[0]);
+            assertTrue(gap[0] < 30_000_000L, "a pause of " + gap[0] / 1e6 + " ms, seed " + seed);
+        }
+    }
+
+    private static EndpointConfig slow(long seed) {
+        EndpointConfig c = Peers.config(seed);
+        c.timerFloorNs = 200_000;
+        c.runLength = 4;
+        c.minWindowPackets = 64;
+        c.ackEvery = 4;
+        c.ackDelayNs = 20_000;
+        return c;
+    }
 }
