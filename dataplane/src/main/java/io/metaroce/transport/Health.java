@@ -198,23 +198,29 @@ final class Health {
             paths.evacuate(connection, plane, path, nowNs);
         } else {
             paths.wantProbe(connection, path);
-            if (slab.getInt(connection + IN_FLIGHT) == slab.getInt(path + PathRecord.IN_FLIGHT)) {
-                witness(connection, path);
-            }
+            witness(connection, path);
         }
     }
 
-    /** Nothing else is out that could prove that the peer lives: another path is probed, too, on another plane if there is one. */
+    /**
+     * Where nothing is out that could prove that the peer lives, another path is probed, too: on another plane, or on the same one if
+     * there is no other. What is silent may hold up all the rest, by order or credit, so that nothing else is sent by itself.
+     */
     private void witness(long connection, long path) {
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
         int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        int total = slab.getInt(connection + ConnectionRecord.PLANES) * perPlane;
-        int number = slab.getInt(path + PathRecord.NUMBER);
-        int self = DataHeader.planeOf(number) * perPlane + DataHeader.indexOf(number);
-        for (int i = 0; i < total; i++) {
-            long other = state.path(connection, 0, (self + perPlane + i) % total);
-            if (other != path && slab.getInt(other + PathRecord.STATE) == PathRecord.GOOD) {
-                paths.wantProbe(connection, other);
-                return;
+        int own = DataHeader.planeOf(slab.getInt(path + PathRecord.NUMBER));
+        for (int p = 0; p < planes; p++) {
+            if (p == own && planes > 1 || p != own && slab.getInt(state.plane(connection, p) + PlaneRecord.IN_FLIGHT) > 0) {
+                continue;
+            }
+            for (int i = 0; i < perPlane; i++) {
+                long other = state.path(connection, p, i);
+                if (other != path && slab.getInt(other + PathRecord.STATE) == PathRecord.GOOD
+                        && slab.getInt(other + PathRecord.IN_FLIGHT) == 0) {
+                    paths.wantProbe(connection, other);
+                    return;
+                }
             }
         }
     }
