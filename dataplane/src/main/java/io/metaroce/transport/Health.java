@@ -225,7 +225,7 @@ final class Health {
      */
     private boolean othersProgressed(long connection, long sinceNs) {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs > 0) {
+            if (slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - sinceNs >= 0) {
                 return true;
             }
         }
