@@ -103,8 +103,8 @@ final class StreamSender {
     // ---- what is next ----
 
     /**
-     * The work request whose next packet may be sent now, or 0: nothing unsent, no credit, too many Reads, or the stream's
-     * window is full.
+     * The work request whose next packet may be sent now, or 0: nothing unsent, no credit, too many Reads, a fence, or the
+     * stream's window is full.
      */
     long next(long stream, long nowNs) {
         int out = slab.getInt(stream + NEXT_SSN) - slab.getInt(stream + ACKED_SSN);
@@ -134,6 +134,10 @@ final class StreamSender {
 
     private boolean mayStart(long stream, long work, long nowNs) {
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
+        int reads = slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE);
+        if (reads > 0 && slab.getInt(work + WorkRecord.FENCE) != 0) {
+            return false;
+        }
         if (Opcode.consumesReceive(opcode)) {
             if (slab.getInt(stream + CREDIT) - slab.getInt(stream + NEXT_RECEIVE_INDEX) > 0) {
                 return true;
@@ -141,8 +145,8 @@ final class StreamSender {
             askForCredit(stream, nowNs);
             return false;
         }
-        return opcode != Opcode.READ_REQUEST || slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE)
-                < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
+        return opcode != Opcode.READ_REQUEST
+                || reads < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
     }
 
     /** Schedules a credit request, should no credit come by itself; repeated with back-off (spec: "Receive credit"). */

@@ -32,6 +32,8 @@ final class WorkRecord {
     static final int PACKETS_GIVEN_UP = L.i32();
     static final int LOCAL_KEY = L.i32();
     static final int READ_DONE = L.i32();
+    /** Not to be started before all earlier Reads of the stream are complete. */
+    static final int FENCE = L.i32();
 
     static {
         L.end();

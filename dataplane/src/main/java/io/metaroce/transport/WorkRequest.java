@@ -20,6 +20,8 @@ public final class WorkRequest {
     public int remoteKey;
     /** Delivered with the receive completion of a WRITE_IMM or SEND_IMM. */
     public int immediate;
+    /** Starts only when all earlier Reads of the stream are complete, and holds back what is posted behind it. */
+    public boolean fence;
     /** Returned in the completion; not interpreted. */
     public long wrId;
 }
