@@ -130,6 +130,7 @@ def data_vectors():
     data(out, "send", "middle of a message", text, opcode=3, receiveIndex=0x01000000, remoteKey=0, offset=4096, messageLength=8192)
     data(out, "send-empty", "message of length 0", b"", opcode=3, flags=3, receiveIndex=5, remoteKey=0, offset=0, messageLength=0)
     data(out, "send-imm", "last packet with immediate", text, opcode=4, flags=3, receiveIndex=6, remoteKey=0, offset=0, messageLength=24, immediate=0x01020304)
+    data(out, "send-invalidate", "the key names a memory region of the receiver's", text, opcode=7, flags=2, receiveIndex=7, remoteKey=0xCAFEBABE, offset=0, messageLength=24)
     data(out, "read-request", "1 MiB to read", struct.pack(">Q", 0x1122334455667788), opcode=5, flags=2, remoteAddress=0x0000123456789ABC, remoteKey=0x42,
          offset=0, messageLength=1 << 20, readIndex=9)
     data(out, "read-request-header-integrity", "integrity HEADER: the request ID is covered all the same", struct.pack(">Q", 0xFFEEDDCCBBAA9988), integrity="HEADER",
@@ -327,7 +328,7 @@ def malformed_vectors():
     bad("data-payload-long", "LENGTH_MISMATCH", "a byte too much", good + b"x")
     bad("data-cid-0", "BAD_CID", "destination CID 0", packet(destinationCid=0))
     bad("data-plane-8", "BAD_PATH", "plane 8", packet(path=0x0800))
-    for opcode in (0, 7, 8, 9, 10, 11, 255):
+    for opcode in (0, 8, 9, 10, 11, 255):
         bad(f"opcode-{opcode}", "BAD_OPCODE", "not defined in this version", packet(opcode=opcode))
     bad("payload-16385", "BAD_PAYLOAD_LENGTH", "payload of 16,385 bytes", packet(bytes(16385)))
     bad("payload-missing", "BAD_PAYLOAD_LENGTH", "a message of 5 bytes without payload", packet(b"", messageLength=5, flags=0))

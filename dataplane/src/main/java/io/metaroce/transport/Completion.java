@@ -21,5 +21,8 @@ public final class Completion {
     public int byteLength;
     public int immediate;
     public boolean hasImmediate;
+    /** Receive of a Send with invalidate: key of a region of ours that no longer is. */
+    public int invalidatedKey;
+    public boolean hasInvalidatedKey;
     public boolean isReceive;
 }

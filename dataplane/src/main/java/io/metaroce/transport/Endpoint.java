@@ -191,7 +191,7 @@ public final class Endpoint {
         slab.putInt(work + WorkRecord.REMOTE_KEY, wr.remoteKey);
         slab.putInt(work + WorkRecord.LENGTH, wr.length);
         slab.putInt(work + WorkRecord.FENCE, wr.fence ? 1 : 0);
-        slab.putInt(work + WorkRecord.IMMEDIATE, wr.opcode == Opcode.SEND || wr.opcode == Opcode.WRITE ? 0 : wr.immediate);
+        slab.putInt(work + WorkRecord.IMMEDIATE, Opcode.hasImmediate(wr.opcode) ? wr.immediate : 0);
         slab.putInt(work + WorkRecord.MSN, slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
         slab.putInt(work + WorkRecord.PACKETS,
                 read ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));

@@ -141,11 +141,22 @@ final class StreamReceiver {
 
     private void takeTurn(long connection, long stream, int turn) {
         switch (turn) {
-            case RECEIVE -> ReceiveQueue.complete(state, stream, Completion.OK);
+            case RECEIVE -> receive(connection, stream);
             case READ -> reads.due(stream);
             case FAULT -> fail(connection, stream, slab.getInt(stream + FAULT_CAUSE), slab.getInt(stream + FAULT_MSN));
             default -> { }
         }
+    }
+
+    /** The oldest receive has its message; a key that this is to end must be one of the connection's domain. */
+    private void receive(long connection, long stream) {
+        long entry = ReceiveQueue.entry(state, stream, slab.getInt(stream + StreamRecord.RECEIVES_DONE));
+        if (slab.getInt(entry + ReceiveQueue.OPCODE) == Opcode.SEND_INVALIDATE && !state.regions.invalidate(
+                slab.getInt(entry + ReceiveQueue.IMMEDIATE), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN))) {
+            fail(connection, stream, Cause.BAD_KEY, slab.getInt(entry + ReceiveQueue.MSN));
+            return;
+        }
+        ReceiveQueue.complete(state, stream, Completion.OK);
     }
 
     /** Places the payload or notes the request; returns what is to happen in order. */
@@ -154,7 +165,7 @@ final class StreamReceiver {
         int cause = switch (opcode) {
             case Opcode.WRITE -> write(connection, at);
             case Opcode.WRITE_IMM -> writeImmediate(connection, stream, at);
-            case Opcode.SEND, Opcode.SEND_IMM -> send(stream, at, opcode);
+            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE -> send(stream, at, opcode);
             case Opcode.READ_REQUEST -> reads.onRequest(connection, stream, at);
             case Opcode.READ_RESPONSE -> readResponse(connection, stream, at);
             default -> Cause.BAD_OPERATION;
@@ -204,7 +215,9 @@ final class StreamReceiver {
             return Cause.BAD_LENGTH;
         }
         slab.putInt(entry + ReceiveQueue.BYTES, message);
-        slab.putInt(entry + ReceiveQueue.IMMEDIATE, DataHeader.immediate(at));
+        slab.putInt(entry + ReceiveQueue.IMMEDIATE,
+                opcode == Opcode.SEND_INVALIDATE ? DataHeader.remoteKey(at) : DataHeader.immediate(at));
+        slab.putInt(entry + ReceiveQueue.MSN, DataHeader.msn(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
         place(slab.getLong(stream + CONNECTION), at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
                 DataHeader.payloadLength(at));

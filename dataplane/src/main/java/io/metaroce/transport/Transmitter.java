@@ -316,8 +316,9 @@ final class Transmitter {
                     DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
                 }
             }
-            case Opcode.SEND, Opcode.SEND_IMM -> {
+            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE -> {
                 DataHeader.remoteAddress(at, 0);
+                DataHeader.remoteKey(at, opcode == Opcode.SEND_INVALIDATE ? slab.getInt(work + WorkRecord.REMOTE_KEY) : 0);
                 DataHeader.receiveIndex(at, slab.getInt(work + WorkRecord.INDEX));
                 DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
             }

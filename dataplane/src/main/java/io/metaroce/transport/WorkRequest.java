@@ -6,7 +6,7 @@ package io.metaroce.transport;
  * memory belongs to the transport until the completion is polled.
  */
 public final class WorkRequest {
-    /** One of {@code io.metaroce.wire.Opcode}: WRITE, WRITE_IMM, SEND, SEND_IMM, READ_REQUEST. */
+    /** One of {@code io.metaroce.wire.Opcode}: WRITE, WRITE_IMM, SEND, SEND_IMM, SEND_INVALIDATE, READ_REQUEST. */
     public int opcode;
     /** Stream, 0 to the negotiated maximum - 1. */
     public int stream;
@@ -17,6 +17,7 @@ public final class WorkRequest {
     public int length;
     /** Write and Read: address in the peer's memory, inside the region of {@link #remoteKey}. */
     public long remoteAddress;
+    /** SEND_INVALIDATE: key of the peer's region that ends when its receive completes. */
     public int remoteKey;
     /** Delivered with the receive completion of a WRITE_IMM or SEND_IMM. */
     public int immediate;

@@ -37,11 +37,11 @@ public final class DataHeader {
     public static final int PAYLOAD_LENGTH = 38;
     /** WRITE, WRITE_IMM: where this packet's payload goes. READ_REQUEST: where to read from. */
     public static final int REMOTE_ADDRESS = 40;
-    /** SEND, SEND_IMM: which receive of the stream the message meets; serial from 0. */
+    /** SEND, SEND_IMM, SEND_INVALIDATE: which receive of the stream the message meets; serial from 0. */
     public static final int RECEIVE_INDEX = 40;
     /** READ_RESPONSE: the request ID, echoed. */
     public static final int REQUEST_ID = 40;
-    /** WRITE, WRITE_IMM, READ_REQUEST: key of the remote memory region. */
+    /** WRITE, WRITE_IMM, READ_REQUEST: key of the remote memory region. SEND_INVALIDATE: the key to invalidate. */
     public static final int REMOTE_KEY = 48;
     /** All but WRITE_IMM: offset of the payload in its message, bytes. */
     public static final int OFFSET = 52;

@@ -9,8 +9,8 @@ public final class Opcode {
     public static final int SEND_IMM = 4;
     public static final int READ_REQUEST = 5;
     public static final int READ_RESPONSE = 6;
-    /** Reserved in this version, like all that follow. */
     public static final int SEND_INVALIDATE = 7;
+    /** Reserved in this version, like all that follow. */
     public static final int COMPARE_SWAP = 8;
     public static final int FETCH_ADD = 9;
     public static final int ATOMIC_RESPONSE = 10;
@@ -20,12 +20,12 @@ public final class Opcode {
 
     /** Tells whether this version of the protocol defines the opcode. */
     public static boolean isDefined(int opcode) {
-        return opcode >= WRITE && opcode <= READ_RESPONSE;
+        return opcode >= WRITE && opcode <= SEND_INVALIDATE;
     }
 
     /** Tells whether a message with this opcode uses up one posted receive of its stream. */
     public static boolean consumesReceive(int opcode) {
-        return opcode >= WRITE_IMM && opcode <= SEND_IMM;
+        return opcode >= WRITE_IMM && opcode <= SEND_IMM || opcode == SEND_INVALIDATE;
     }
 
     /** Whether the receive completion carries an immediate. */

@@ -218,6 +218,6 @@ class VectorTest {
             }
         });
         assertEquals(10, types.size());
-        assertEquals(6, opcodes.size());
+        assertEquals(7, opcodes.size());
     }
 }
