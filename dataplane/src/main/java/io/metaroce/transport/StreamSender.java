@@ -145,7 +145,7 @@ final class StreamSender {
             askForCredit(stream, nowNs);
             return false;
         }
-        return opcode != Opcode.READ_REQUEST
+        return !Opcode.isRequest(opcode)
                 || reads < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
     }
 
@@ -167,7 +167,7 @@ final class StreamSender {
             if (Opcode.consumesReceive(opcode)) {
                 slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_RECEIVE_INDEX, 1) - 1);
                 slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
-            } else if (opcode == Opcode.READ_REQUEST) {
+            } else if (Opcode.isRequest(opcode)) {
                 slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_READ_INDEX, 1) - 1);
             }
         }
@@ -175,7 +175,7 @@ final class StreamSender {
         slab.addInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.UNSENT_PACKETS, -1);
         slab.putInt(work + WorkRecord.SENT, index + 1);
         if (index + 1 == slab.getInt(work + WorkRecord.PACKETS)) {
-            long cursor = slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE ? RESPONSE_CURSOR : WORK_CURSOR;
+            long cursor = Opcode.isResponse(slab.getInt(work + WorkRecord.OPCODE)) ? RESPONSE_CURSOR : WORK_CURSOR;
             slab.putLong(stream + cursor, slab.getLong(work + WorkRecord.NEXT));
         }
         return index;
@@ -254,7 +254,7 @@ final class StreamSender {
     private boolean isDone(long work) {
         return slab.getInt(work + WorkRecord.ACKED) == slab.getInt(work + WorkRecord.PACKETS)
                 && slab.getInt(work + WorkRecord.PACKETS_GIVEN_UP) == 0
-                && (slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST || slab.getInt(work + WorkRecord.READ_DONE) != 0);
+                && (!Opcode.isRequest(slab.getInt(work + WorkRecord.OPCODE)) || slab.getInt(work + WorkRecord.READ_DONE) != 0);
     }
 
     private void settleResponses(long stream) {
@@ -271,14 +271,14 @@ final class StreamSender {
     private void complete(long stream, long work, int status) {
         unlink(stream, work, WORK_HEAD, WORK_TAIL, WORK_CURSOR);
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
-        if (opcode == Opcode.READ_REQUEST && slab.getInt(work + WorkRecord.SENT) > 0) {
+        if (Opcode.isRequest(opcode) && slab.getInt(work + WorkRecord.SENT) > 0) {
             slab.addInt(stream + READS_DONE, 1);
         }
         state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.LOCAL_CID),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(work + WorkRecord.ID),
                 status == Completion.OK ? slab.getInt(work + WorkRecord.LENGTH) : 0, 0, false, false);
         free(stream, work);
-        if (opcode == Opcode.READ_REQUEST) {
+        if (Opcode.isRequest(opcode)) {
             makeReady(stream);
         }
     }

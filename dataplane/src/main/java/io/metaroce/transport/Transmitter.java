@@ -323,15 +323,28 @@ final class Transmitter {
                 DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
             }
             case Opcode.READ_RESPONSE -> DataHeader.requestId(at, slab.getLong(work + WorkRecord.REQUEST_ID));
+            case Opcode.ATOMIC_RESPONSE -> {
+                DataHeader.requestId(at, slab.getLong(work + WorkRecord.REQUEST_ID));
+                Bytes.putLong(at + DataHeader.ORIGINAL, slab.getLong(work + WorkRecord.OPERAND));
+            }
             default -> {
                 DataHeader.remoteAddress(at, slab.getLong(work + WorkRecord.REMOTE_ADDRESS));
                 DataHeader.remoteKey(at, slab.getInt(work + WorkRecord.REMOTE_KEY));
                 DataHeader.readIndex(at, slab.getInt(work + WorkRecord.INDEX));
-                // The request's payload is its identifier, written behind the header.
-                Bytes.putLong(at + DataHeader.LENGTH, slab.getLong(work + WorkRecord.REQUEST_ID));
-                headerLength += DataHeader.READ_REQUEST_PAYLOAD;
-                length = 0;
+                Bytes.putLong(at + DataHeader.OWN_REQUEST_ID, slab.getLong(work + WorkRecord.REQUEST_ID));
+                if (opcode != Opcode.READ_REQUEST) {
+                    Bytes.putLong(at + DataHeader.OPERAND, slab.getLong(work + WorkRecord.OPERAND));
+                }
+                if (opcode == Opcode.COMPARE_SWAP) {
+                    Bytes.putLong(at + DataHeader.COMPARE, slab.getLong(work + WorkRecord.COMPARE));
+                }
             }
+        }
+        int fixed = Opcode.fixedPayload(opcode);
+        if (fixed != 0) {
+            // Such a payload stands in the work record and was written behind the header.
+            headerLength += fixed;
+            length = 0;
         }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
         int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
