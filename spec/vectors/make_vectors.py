@@ -118,7 +118,7 @@ def data_vectors():
     out = Out("data.txt", "Data packets: every opcode, flag and both integrity modes.")
     text = bytes(range(16, 40))
     data(out, "write", "first packet of three", text, opcode=1, flags=0, remoteAddress=0x00007F0123456789, remoteKey=0xCAFEBABE, offset=0, messageLength=60)
-    data(out, "write-last", "last packet, all flags but SOLICITED", text[:12], opcode=1, flags=0x07, remoteAddress=0x00007F01234567B9,
+    data(out, "write-last", "last packet, all flags but SOLICITED", text[:12], opcode=1, flags=0x17, remoteAddress=0x00007F01234567B9,
          remoteKey=0xCAFEBABE, offset=48, messageLength=60, psn=0, floorDistance=255)
     data(out, "write-header-integrity", "integrity HEADER: payload not covered", text, integrity="HEADER", opcode=1, flags=2, remoteAddress=0xFFFFFFFFFFFFF000,
          remoteKey=1, offset=0, messageLength=24)
@@ -152,7 +152,7 @@ def data_vectors():
     data(out, "tag-ones", "a tag of all ones", text, tag=0xFFFFFFFF, opcode=1, flags=2, remoteAddress=0x10, remoteKey=2, offset=0, messageLength=24)
 
     # What a receiver takes although a sender of this version would not write it.
-    datagram, _ = header(DATA, flags=0xF2, destinationCid=CID, opcode=1, path=0, payloadLength=4, remoteAddress=4, remoteKey=4, messageLength=4)
+    datagram, _ = header(DATA, flags=0xE2, destinationCid=CID, opcode=1, path=0, payloadLength=4, remoteAddress=4, remoteKey=4, messageLength=4)
     datagram[15] = 0xA5
     datagram += b"abcd"
     out.vector("reserved-ignored", "reserved flags and byte 15 set: ignored", seal(datagram, TAG), tag=TAG, direction="decode",

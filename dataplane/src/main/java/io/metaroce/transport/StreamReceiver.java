@@ -169,6 +169,9 @@ final class StreamReceiver {
     /** Places the payload or notes the request; returns what is to happen in order. */
     private int act(long connection, long stream, long at, int ssn) {
         int opcode = DataHeader.opcode(at);
+        if ((DataHeader.flags(at) & DataHeader.ANSWERED) != 0) {
+            sender.onAnswered(stream, DataHeader.msn(at));
+        }
         int cause = switch (opcode) {
             case Opcode.WRITE -> write(connection, at);
             case Opcode.WRITE_IMM -> writeImmediate(connection, stream, at);

@@ -164,6 +164,8 @@ final class StreamSender {
         if (index == 0) {
             slab.putInt(work + WorkRecord.FIRST_SSN, slab.getInt(stream + NEXT_SSN));
             int opcode = slab.getInt(work + WorkRecord.OPCODE);
+            boolean answered = slab.getInt(stream + NEXT_READ_INDEX) == slab.getInt(stream + READS_DONE);
+            slab.putInt(work + WorkRecord.ANSWERED, answered && !Opcode.isResponse(opcode) ? 1 : 0);
             if (Opcode.consumesReceive(opcode)) {
                 slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_RECEIVE_INDEX, 1) - 1);
                 slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
@@ -194,14 +196,30 @@ final class StreamSender {
         }
     }
 
-    /** A packet of a failed stream that need not be repeated. */
+    /** The requester has the responses to all its requests before this message. */
+    void onAnswered(long stream, int msn) {
+        for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(work + WorkRecord.NEXT)) {
+            if (slab.getInt(work + WorkRecord.MSN) - msn < 0) {
+                slab.putInt(work + WorkRecord.READ_DONE, 1);
+            }
+        }
+    }
+
+    /** The peer is known to have all packets sent of this response. */
+    boolean isDelivered(long work) {
+        return Opcode.isResponse(slab.getInt(work + WorkRecord.OPCODE)) && slab.getInt(work + WorkRecord.READ_DONE) != 0;
+    }
+
+    /** A packet that need not be repeated: it has arrived though it is not acknowledged, or its stream has failed. */
     boolean giveUp(long packet) {
         long work = slab.getLong(packet + PacketRecord.WORK);
         long stream = slab.getLong(work + WorkRecord.STREAM);
-        if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
-            return false;
+        if (!isDelivered(work)) {
+            if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
+                return false;
+            }
+            slab.addInt(work + WorkRecord.PACKETS_GIVEN_UP, 1);
         }
-        slab.addInt(work + WorkRecord.PACKETS_GIVEN_UP, 1);
         onPacketAcked(packet);
         return true;
     }

@@ -205,7 +205,7 @@ final class Transmitter {
 
     private void again(long connection, long path, long packet, long nowNs) {
         long work = slab.getLong(packet + PacketRecord.WORK);
-        if (slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE) {
+        if (slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE && !streams.isDelivered(work)) {
             mayStillRead(connection, slab.getLong(work + WorkRecord.STREAM), work);
         }
         if (streams.giveUp(packet)) {
@@ -286,6 +286,9 @@ final class Transmitter {
         long payload = slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + offset;
         if (last) {
             flags |= DataHeader.LAST;
+        }
+        if (slab.getInt(work + WorkRecord.ANSWERED) != 0) {
+            flags |= DataHeader.ANSWERED;
         }
         if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
             flags |= DataHeader.ACK_REQUEST;

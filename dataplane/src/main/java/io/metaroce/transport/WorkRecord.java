@@ -34,10 +34,12 @@ final class WorkRecord {
     /** Of those acknowledged, how many were not, but belong to a failed stream. */
     static final int PACKETS_GIVEN_UP = L.i32();
     static final int LOCAL_KEY = L.i32();
-    /** The response to a Read or atomic is here. */
+    /** The response to a Read or atomic is here; for a response: the requester has said so. */
     static final int READ_DONE = L.i32();
     /** Not to be started before all earlier Reads and atomics of the stream are complete. */
     static final int FENCE = L.i32();
+    /** All earlier Reads and atomics of the stream were complete when this was begun. */
+    static final int ANSWERED = L.i32();
 
     static {
         L.end();

@@ -63,6 +63,8 @@ public final class DataHeader {
     public static final int RETRANSMISSION = 4;
     /** Flag: the message asks for a solicited event at the receiver. */
     public static final int SOLICITED = 8;
+    /** Flag: all earlier Reads and atomics of the stream are complete at the sender. */
+    public static final int ANSWERED = 16;
 
     /** Longest message in bytes. */
     public static final int MAX_MESSAGE = 1 << 30;

@@ -12,6 +12,7 @@ import io.metaroce.memory.MemoryRegion;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.Opcode;
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -116,6 +117,31 @@ class InvalidateTest {
         assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 2));
         p.completionsA.forEach(c -> assertEquals(c.wrId == 1 ? Cause.BAD_KEY : Completion.OK, c.status));
         p.run(600_000_000);
+        p.assertIdle();
+    }
+
+    /** The usual course: the requester reads what the key names, and gives the key back. The responder's news of it come late. */
+    @Test
+    @Requirement({"MR-READ-011", "MR-READ-012"})
+    void endsTheKeyOfAReadWhoseAcknowledgementsAreLost() {
+        MemoryRegion region = region(0);
+        p.postReceiveB(0, 0, 100, 1);
+        boolean[] deaf = {true};
+        p.net.filter = (d, plane, port) -> !deaf[0] || d[4] != 0x16 || ByteBuffer.wrap(d).getInt(8) != p.ba;
+        p.post(access(Opcode.READ_REQUEST, 0, region, 10_000, 1));
+        WorkRequest end = invalidate(0, 100, region.key(), 2);
+        end.fence = true;
+        p.post(end);
+        // Until B gives up the paths over which it has sent, and would send all again from memory that is no more.
+        assertTrue(p.until(100_000_000L, () -> p.completionsB.size() == 1));
+        assertNull(p.regionsB.find(region.key()));
+        p.run(600_000_000L);
+        deaf[0] = false;
+        assertTrue(p.until(2_000_000_000L, () -> p.completionsA.size() == 2), p.completionsA + "");
+        p.completionsA.forEach(c -> assertEquals(Completion.OK, c.status, "message " + c.wrId));
+        p.run(500_000_000L);
+        assertFalse(Peers.has(p.eventsA, Event.STREAM_FAILED));
+        assertFalse(Peers.has(p.eventsB, Event.STREAM_FAILED));
         p.assertIdle();
     }
 
