@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -239,6 +240,32 @@ class AtomicsTest {
         assertEquals(Completion.OK, p.completionsA.getFirst().status);
         assertEquals(5, get(p.memoryA, RESULTS));
         assertEquals(1_000, region.segment().get(ValueLayout.JAVA_LONG, 0));
+    }
+
+    @Test
+    @Requirement("MR-READ-011")
+    void messagesTellWhetherEarlierRequestsAreAnswered() {
+        Peers p = new Peers(51).connect();
+        int[] answered = new int[4];
+        boolean[] hold = {true};
+        p.net.filter = (d, plane, port) -> {
+            ByteBuffer b = ByteBuffer.wrap(d);
+            if (d[4] == 0x15 && b.getInt(8) == p.ba) {
+                answered[b.getInt(32)] |= 1 << (d[5] >> 4 & 1);
+            }
+            assertTrue(d[4] != 0x15 || b.getInt(8) == p.ba || (d[5] & 16) == 0, "not in a response");
+            return !hold[0] || d[4] != 0x15 || d[6] != Opcode.ATOMIC_RESPONSE;
+        };
+        p.post(p.request(Opcode.WRITE, 0, 0, 3_000, 0, 0));
+        p.post(add(p, 0, RESULTS, 0, 1, 1));
+        p.post(p.request(Opcode.WRITE, 0, 0, 3_000, 0, 2));
+        p.run(3_000_000);
+        hold[0] = false;
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 3));
+        p.post(p.request(Opcode.WRITE, 0, 0, 3_000, 0, 3));
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 4));
+        // 2: all its packets said yes; 1: all said no.
+        assertArrayEquals(new int[] {2, 2, 1, 2}, answered);
     }
 
     @Test
