@@ -75,7 +75,8 @@ final class ReadResponder {
     }
 
     int check(long connection, int key, long address, int length) {
-        return state.regions.check(key, slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN), address, length,
+        // A message without bytes is not checked (MR-OP-002).
+        return length == 0 ? RegionTable.OK : state.regions.check(key, slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN), address, length,
                 Access.REMOTE_READ);
     }
 
@@ -121,7 +122,12 @@ final class ReadResponder {
 
     /** Answers what is due as far as there are work records; the rest is tried again by the connection's timer. */
     void answer(long stream) {
-        while (slab.getInt(stream + StreamRecord.READS_DUE) > 0 && slab.getInt(stream + StreamRecord.STATE) == StreamRecord.OPEN) {
+        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
+            // It failed while the Read waited for a work record: nothing is answered, and nothing may be held.
+            slab.putInt(stream + StreamRecord.READS_DUE, 0);
+            return;
+        }
+        while (slab.getInt(stream + StreamRecord.READS_DUE) > 0) {
             long work = state.work.take();
             if (work == 0) {
                 slab.putInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.READ_WAIT, 1);

@@ -194,6 +194,10 @@ final class StreamReceiver {
     private int write(long connection, long at) {
         int length = DataHeader.payloadLength(at);
         long address = DataHeader.remoteAddress(at);
+        if (DataHeader.messageLength(at) == 0) {
+            // Nothing is written, so neither key nor address counts (MR-OP-002).
+            return 0;
+        }
         int verdict = state.regions.check(DataHeader.remoteKey(at), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN),
                 address, length, Access.REMOTE_WRITE);
         if (verdict != RegionTable.OK) {

@@ -254,22 +254,30 @@ final class StreamSender {
     void settle(long stream) {
         settleResponses(stream);
         boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
+        boolean naked = slab.getInt(stream + StreamRecord.NAKED) != 0;
         for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(stream + WORK_HEAD)) {
-            int sent = slab.getInt(work + WorkRecord.SENT);
-            boolean done = isDone(work);
-            if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < sent)) {
+            int past = naked ? slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN) : 0;
+            // Of a failed stream, only what stood before the refused message is known to have had its turn at the peer: what we
+            // refused ourselves may have made the peer swallow the rest.
+            boolean done = open ? isDone(stream, work) : naked && past < 0 && hasArrived(work);
+            if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
                 return;
             }
-            int status = done ? Completion.OK : Completion.FLUSHED;
-            if (slab.getInt(stream + StreamRecord.NAKED) != 0) {
-                int past = slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN);
-                status = past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : past > 0 ? Completion.FLUSHED : status;
-            }
+            int status = done ? Completion.OK : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : Completion.FLUSHED;
             complete(stream, work, status);
         }
     }
 
-    private boolean isDone(long work) {
+    /**
+     * Everything of it arrived, and everything of the stream before it, Read responses of ours included: until then its turn has
+     * not come at the peer, who may still refuse it.
+     */
+    private boolean isDone(long stream, long work) {
+        return hasArrived(work)
+                && slab.getInt(stream + ACKED_SSN) - slab.getInt(work + WorkRecord.FIRST_SSN) >= slab.getInt(work + WorkRecord.PACKETS);
+    }
+
+    private boolean hasArrived(long work) {
         return slab.getInt(work + WorkRecord.ACKED) == slab.getInt(work + WorkRecord.PACKETS)
                 && slab.getInt(work + WorkRecord.PACKETS_GIVEN_UP) == 0
                 && (!Opcode.isRequest(slab.getInt(work + WorkRecord.OPCODE)) || slab.getInt(work + WorkRecord.READ_DONE) != 0);
@@ -278,7 +286,7 @@ final class StreamSender {
     private void settleResponses(long stream) {
         boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
         for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(stream + RESPONSE_HEAD)) {
-            if (!isDone(work) && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
+            if (!hasArrived(work) && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
                 return;
             }
             unlink(stream, work, RESPONSE_HEAD, RESPONSE_TAIL, RESPONSE_CURSOR);
