@@ -106,7 +106,7 @@ def data(out, name, note, payload=b"", tag=TAG, integrity="FULL", **values):
     base.update(values)
     datagram, all_values = header(DATA, **base)
     datagram += payload
-    covered = 64 if integrity == "HEADER" and values["opcode"] != 5 else None
+    covered = 64 if integrity == "HEADER" and values["opcode"] not in (5, 8, 9, 10) else None
     seal(datagram, tag, covered)
     fields = lines_of(DATA, all_values)
     if payload:
@@ -118,7 +118,7 @@ def data_vectors():
     out = Out("data.txt", "Data packets: every opcode, flag and both integrity modes.")
     text = bytes(range(16, 40))
     data(out, "write", "first packet of three", text, opcode=1, flags=0, remoteAddress=0x00007F0123456789, remoteKey=0xCAFEBABE, offset=0, messageLength=60)
-    data(out, "write-last", "last packet, all flags but SOLICITED", text[:12], opcode=1, flags=0x07, remoteAddress=0x00007F01234567B9,
+    data(out, "write-last", "last packet, all flags but SOLICITED", text[:12], opcode=1, flags=0x17, remoteAddress=0x00007F01234567B9,
          remoteKey=0xCAFEBABE, offset=48, messageLength=60, psn=0, floorDistance=255)
     data(out, "write-header-integrity", "integrity HEADER: payload not covered", text, integrity="HEADER", opcode=1, flags=2, remoteAddress=0xFFFFFFFFFFFFF000,
          remoteKey=1, offset=0, messageLength=24)
@@ -130,6 +130,7 @@ def data_vectors():
     data(out, "send", "middle of a message", text, opcode=3, receiveIndex=0x01000000, remoteKey=0, offset=4096, messageLength=8192)
     data(out, "send-empty", "message of length 0", b"", opcode=3, flags=3, receiveIndex=5, remoteKey=0, offset=0, messageLength=0)
     data(out, "send-imm", "last packet with immediate", text, opcode=4, flags=3, receiveIndex=6, remoteKey=0, offset=0, messageLength=24, immediate=0x01020304)
+    data(out, "send-invalidate", "the key names a memory region of the receiver's", text, opcode=7, flags=2, receiveIndex=7, remoteKey=0xCAFEBABE, offset=0, messageLength=24)
     data(out, "read-request", "1 MiB to read", struct.pack(">Q", 0x1122334455667788), opcode=5, flags=2, remoteAddress=0x0000123456789ABC, remoteKey=0x42,
          offset=0, messageLength=1 << 20, readIndex=9)
     data(out, "read-request-header-integrity", "integrity HEADER: the request ID is covered all the same", struct.pack(">Q", 0xFFEEDDCCBBAA9988), integrity="HEADER",
@@ -137,11 +138,21 @@ def data_vectors():
     data(out, "read-response", "echoes the request ID", text, opcode=6, requestId=0x1122334455667788, remoteKey=0, offset=24, messageLength=1 << 20)
     data(out, "read-response-last", "highest plane and index", text, opcode=6, flags=2, path=0x07FF, epoch=255, requestId=1, remoteKey=0, offset=(1 << 30) - 24,
          messageLength=1 << 30)
+    data(out, "compare-swap", "write 0x0102030405060708 where all ones are", struct.pack(">QQQ", 0x1122334455667788, 0x0102030405060708, 0xFFFFFFFFFFFFFFFF), opcode=8, flags=2,
+         remoteAddress=0x0000123456789AB8, remoteKey=0x42, offset=0, messageLength=8, readIndex=10)
+    data(out, "fetch-add", "add -1", struct.pack(">QQ", 0x1122334455667788, 0xFFFFFFFFFFFFFFFF), opcode=9, flags=2, remoteAddress=0x0000123456789AB8, remoteKey=0x42,
+         offset=0, messageLength=8, readIndex=11)
+    data(out, "fetch-add-header-integrity", "integrity HEADER: the operand is covered all the same", struct.pack(">QQ", 1, 1 << 63), integrity="HEADER", opcode=9, flags=3,
+         remoteAddress=8, remoteKey=0x42, offset=0, messageLength=8, readIndex=0xFFFFFFFF)
+    data(out, "atomic-response", "the word was 0x8000000000000001", struct.pack(">Q", 0x8000000000000001), opcode=10, flags=2, requestId=0x1122334455667788, remoteKey=0,
+         offset=0, messageLength=8)
+    data(out, "atomic-response-header-integrity", "integrity HEADER: the value is covered all the same", struct.pack(">Q", 7), integrity="HEADER", opcode=10, flags=2,
+         requestId=1, remoteKey=0, offset=0, messageLength=8)
     data(out, "tag-zero", "a tag of 0 leaves the CRC as it is", text, tag=0, opcode=1, flags=2, remoteAddress=0x10, remoteKey=2, offset=0, messageLength=24)
     data(out, "tag-ones", "a tag of all ones", text, tag=0xFFFFFFFF, opcode=1, flags=2, remoteAddress=0x10, remoteKey=2, offset=0, messageLength=24)
 
     # What a receiver takes although a sender of this version would not write it.
-    datagram, _ = header(DATA, flags=0xF2, destinationCid=CID, opcode=1, path=0, payloadLength=4, remoteAddress=4, remoteKey=4, messageLength=4)
+    datagram, _ = header(DATA, flags=0xE2, destinationCid=CID, opcode=1, path=0, payloadLength=4, remoteAddress=4, remoteKey=4, messageLength=4)
     datagram[15] = 0xA5
     datagram += b"abcd"
     out.vector("reserved-ignored", "reserved flags and byte 15 set: ignored", seal(datagram, TAG), tag=TAG, direction="decode",
@@ -327,12 +338,21 @@ def malformed_vectors():
     bad("data-payload-long", "LENGTH_MISMATCH", "a byte too much", good + b"x")
     bad("data-cid-0", "BAD_CID", "destination CID 0", packet(destinationCid=0))
     bad("data-plane-8", "BAD_PATH", "plane 8", packet(path=0x0800))
-    for opcode in (0, 7, 8, 9, 10, 11, 255):
+    for opcode in (0, 11, 255):
         bad(f"opcode-{opcode}", "BAD_OPCODE", "not defined in this version", packet(opcode=opcode))
     bad("payload-16385", "BAD_PAYLOAD_LENGTH", "payload of 16,385 bytes", packet(bytes(16385)))
     bad("payload-missing", "BAD_PAYLOAD_LENGTH", "a message of 5 bytes without payload", packet(b"", messageLength=5, flags=0))
     bad("read-request-7", "BAD_PAYLOAD_LENGTH", "request ID of 7 bytes", packet(bytes(7), opcode=5, messageLength=100))
     bad("read-request-empty", "BAD_PAYLOAD_LENGTH", "no request ID", packet(b"", opcode=5, messageLength=100))
+    bad("compare-swap-16", "BAD_PAYLOAD_LENGTH", "nothing to compare with", packet(bytes(16), opcode=8, messageLength=8))
+    bad("fetch-add-24", "BAD_PAYLOAD_LENGTH", "two operands", packet(bytes(24), opcode=9, messageLength=8))
+    bad("atomic-response-4", "BAD_PAYLOAD_LENGTH", "a value of 4 bytes", packet(bytes(4), opcode=10, messageLength=8))
+    bad("compare-swap-length-24", "BAD_MESSAGE_LENGTH", "message length that of the payload", packet(bytes(24), opcode=8, messageLength=24))
+    bad("fetch-add-length-4", "BAD_MESSAGE_LENGTH", "a word of 4 bytes", packet(bytes(16), opcode=9, messageLength=4))
+    bad("fetch-add-offset", "BAD_MESSAGE_LENGTH", "a request with an offset", packet(bytes(16), opcode=9, messageLength=8, offset=8))
+    bad("atomic-response-length-0", "BAD_MESSAGE_LENGTH", "no word", packet(bytes(8), opcode=10, messageLength=0))
+    bad("compare-swap-not-last", "BAD_LAST", "a request without LAST", packet(bytes(24), opcode=8, messageLength=8, flags=0))
+    bad("atomic-response-not-last", "BAD_LAST", "whole message without LAST", packet(bytes(8), opcode=10, messageLength=8, flags=0))
     bad("message-too-long", "BAD_MESSAGE_LENGTH", "2^30 + 1 bytes", packet(messageLength=(1 << 30) + 1, flags=0))
     bad("message-negative", "BAD_MESSAGE_LENGTH", "2^32 - 1 bytes", packet(messageLength=0xFFFFFFFF, flags=0))
     bad("payload-beyond-message", "BAD_MESSAGE_LENGTH", "offset 1 and 24 bytes in a message of 24", packet(offset=1))

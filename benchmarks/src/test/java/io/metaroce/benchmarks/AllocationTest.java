@@ -25,7 +25,6 @@ import io.metaroce.wire.Opcode;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -58,9 +57,10 @@ class AllocationTest {
         assertNothingAllocated(() -> pair.run(400));
     }
 
-    @Test
-    void wholeLoopsOverUdp() throws Exception {
-        try (Loops loops = new Loops()) {
+    @ParameterizedTest
+    @ValueSource(ints = {Opcode.WRITE, Opcode.FETCH_ADD})
+    void wholeLoopsOverUdp(int opcode) throws Exception {
+        try (Loops loops = new Loops(opcode)) {
             assertNothingAllocated(() -> loops.run(400));
         }
     }
@@ -71,7 +71,7 @@ class AllocationTest {
 
         private final RegionTable regions = new RegionTable();
         private final MemoryRegion memory = regions.register(0, Arena.ofAuto().allocate(2L * MESSAGE, 4096),
-                Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+                Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
         private final CoreLoop a = loop(1);
         private final CoreLoop b = loop(2);
         private final WorkRequest request = new WorkRequest();
@@ -80,7 +80,7 @@ class AllocationTest {
         private int outstanding;
         private long done;
 
-        Loops() throws Exception {
+        Loops(int opcode) throws Exception {
             NetAddress server = b.port().localAddress(0);
             connection = a.endpoint().connect(System.nanoTime(), server, 0);
             Event event = new Event();
@@ -88,10 +88,10 @@ class AllocationTest {
                 turn((now, endpoint) -> false);
             }
             assertTrue(event.kind == Event.CONNECTED, event.text());
-            request.opcode = Opcode.WRITE;
+            request.opcode = opcode;
             request.localAddress = memory.address();
             request.localKey = memory.key();
-            request.length = MESSAGE;
+            request.length = opcode == Opcode.FETCH_ADD ? Long.BYTES : MESSAGE;
             request.remoteAddress = memory.address() + MESSAGE;
             request.remoteKey = memory.key();
         }

@@ -6,7 +6,8 @@ public final class Access {
     public static final int LOCAL_WRITE = 1;
     public static final int REMOTE_WRITE = 2;
     public static final int REMOTE_READ = 4;
-    static final int ALL = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ;
+    public static final int REMOTE_ATOMIC = 8;
+    static final int ALL = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 
     private Access() {
     }

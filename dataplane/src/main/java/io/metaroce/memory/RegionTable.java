@@ -64,6 +64,16 @@ public final class RegionTable {
         }
     }
 
+    /** Deregisters by key on behalf of a peer in this domain; false, and no change, if the key names no region of the domain. */
+    public boolean invalidate(int key, int protectionDomain) {
+        MemoryRegion region = find(key);
+        if (region == null || region.protectionDomain() != protectionDomain) {
+            return false;
+        }
+        deregister(region);
+        return true;
+    }
+
     /** The region of this key, or null. */
     public MemoryRegion find(int key) {
         MemoryRegion region = regions[key & (MAX_REGIONS - 1)];

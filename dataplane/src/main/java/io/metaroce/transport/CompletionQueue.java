@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.Opcode;
 
 /**
  * Completions waiting to be polled. A place is reserved when a request is posted, so the queue cannot overrun: a post that
@@ -15,6 +16,7 @@ final class CompletionQueue {
     private static final int STATUS = 12;
     private static final int WR_ID = 16;
     private static final int LENGTH = 24;
+    /** The immediate, or the key invalidated. */
     private static final int IMMEDIATE = 28;
     private static final int FLAGS = 32;
     private static final int HAS_IMMEDIATE = 1;
@@ -74,10 +76,13 @@ final class CompletionQueue {
         into.status = slab.getInt(at + STATUS);
         into.wrId = slab.getLong(at + WR_ID);
         into.byteLength = slab.getInt(at + LENGTH);
-        into.immediate = slab.getInt(at + IMMEDIATE);
+        int extra = slab.getInt(at + IMMEDIATE);
         int flags = slab.getInt(at + FLAGS);
-        into.hasImmediate = (flags & HAS_IMMEDIATE) != 0;
         into.isReceive = (flags & IS_RECEIVE) != 0;
+        into.hasImmediate = (flags & HAS_IMMEDIATE) != 0;
+        into.immediate = into.hasImmediate ? extra : 0;
+        into.hasInvalidatedKey = into.isReceive && into.opcode == Opcode.SEND_INVALIDATE;
+        into.invalidatedKey = into.hasInvalidatedKey ? extra : 0;
         return true;
     }
 

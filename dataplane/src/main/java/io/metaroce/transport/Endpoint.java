@@ -25,7 +25,7 @@ public final class Endpoint {
     public static final int BAD_STREAM = 3;
     /** The local memory is not inside a region of this key, domain and right. */
     public static final int BAD_LOCAL_KEY = 4;
-    /** The length is negative or above {@link Limits#MAX_MESSAGE_BYTES}. */
+    /** The length is negative, above {@link Limits#MAX_MESSAGE_BYTES}, or that of an atomic and not 8. */
     public static final int BAD_LENGTH = 5;
     public static final int STREAM_IN_ERROR = 6;
     public static final int BAD_OPCODE = 7;
@@ -163,11 +163,14 @@ public final class Endpoint {
         if (wr.length < 0 || wr.length > Limits.MAX_MESSAGE_BYTES) {
             return BAD_LENGTH;
         }
-        boolean read = wr.opcode == Opcode.READ_REQUEST;
-        if (!read && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
+        boolean request = Opcode.isRequest(wr.opcode);
+        if (!request && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
             return BAD_OPCODE;
         }
-        if (!isLocal(c, wr.localKey, wr.localAddress, wr.length, read ? Access.LOCAL_WRITE : 0)) {
+        if (Opcode.isAtomic(wr.opcode) && wr.length != Long.BYTES) {
+            return BAD_LENGTH;
+        }
+        if (!isLocal(c, wr.localKey, wr.localAddress, wr.length, request ? Access.LOCAL_WRITE : 0)) {
             return BAD_LOCAL_KEY;
         }
         long stream = streams.get(c, wr.stream);
@@ -186,15 +189,18 @@ public final class Endpoint {
         slab.putLong(work + WorkRecord.LOCAL_ADDRESS, wr.localAddress);
         slab.putLong(work + WorkRecord.REMOTE_ADDRESS, wr.remoteAddress);
         slab.putLong(work + WorkRecord.ID, wr.wrId);
+        slab.putLong(work + WorkRecord.OPERAND, wr.operand);
+        slab.putLong(work + WorkRecord.COMPARE, wr.compare);
         slab.putInt(work + WorkRecord.OPCODE, wr.opcode);
         slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
         slab.putInt(work + WorkRecord.REMOTE_KEY, wr.remoteKey);
         slab.putInt(work + WorkRecord.LENGTH, wr.length);
-        slab.putInt(work + WorkRecord.IMMEDIATE, wr.opcode == Opcode.SEND || wr.opcode == Opcode.WRITE ? 0 : wr.immediate);
+        slab.putInt(work + WorkRecord.FENCE, wr.fence ? 1 : 0);
+        slab.putInt(work + WorkRecord.IMMEDIATE, Opcode.hasImmediate(wr.opcode) ? wr.immediate : 0);
         slab.putInt(work + WorkRecord.MSN, slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
         slab.putInt(work + WorkRecord.PACKETS,
-                read ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
-        if (read) {
+                request ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
+        if (request) {
             // High half: never the same twice in a row for a record; low half: the record.
             slab.putLong(work + WorkRecord.REQUEST_ID, ++requestCounter << 32 | state.work.indexOf(work));
         }

@@ -18,7 +18,7 @@ public final class Limits {
     static final int REFUSED_STREAMS = 4;
     /** Path blocks and control blocks in one acknowledgement. */
     public static final int MAX_PATH_BLOCKS = 8;
-    /** Reads a stream may have in flight. */
+    /** Reads and atomics a stream may have in flight, a power of two. */
     public static final int MAX_READS = 16;
 
     /* Handshake and close. */

@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.Opcode;
 
 /**
  * Posted receives of a stream, a ring indexed by receive index: a message names the receive it goes to, so it lands there
@@ -13,8 +14,10 @@ final class ReceiveQueue {
     static final int WR_ID = 8;
     static final int LENGTH = 16;
     static final int BYTES = 20;
+    /** The immediate, or the key to invalidate. */
     static final int IMMEDIATE = 24;
     static final int OPCODE = 28;
+    static final int MSN = 32;
 
     private ReceiveQueue() {
     }
@@ -54,10 +57,11 @@ final class ReceiveQueue {
         long e = entry(state, stream, index);
         boolean ok = status == Completion.OK;
         int opcode = ok ? slab.getInt(e + OPCODE) : 0;
-        boolean immediate = ok && io.metaroce.wire.Opcode.hasImmediate(opcode);
+        boolean immediate = Opcode.hasImmediate(opcode);
+        boolean extra = immediate || opcode == Opcode.SEND_INVALIDATE;
         state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.LOCAL_CID),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(e + WR_ID),
-                ok ? slab.getInt(e + BYTES) : 0, immediate ? slab.getInt(e + IMMEDIATE) : 0, immediate, true);
+                ok ? slab.getInt(e + BYTES) : 0, extra ? slab.getInt(e + IMMEDIATE) : 0, immediate, true);
     }
 
     /** Ends all posted receives with {@code status}. */

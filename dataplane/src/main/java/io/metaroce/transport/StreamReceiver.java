@@ -13,6 +13,7 @@ import static io.metaroce.transport.StreamRecord.STATE;
 import io.metaroce.memory.Access;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
+import io.metaroce.memory.Words;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.DataHeader;
@@ -141,29 +142,50 @@ final class StreamReceiver {
 
     private void takeTurn(long connection, long stream, int turn) {
         switch (turn) {
-            case RECEIVE -> ReceiveQueue.complete(state, stream, Completion.OK);
-            case READ -> reads.due(stream);
+            case RECEIVE -> receive(connection, stream);
+            case READ -> {
+                int msn = reads.nextMsn(stream);
+                int cause = reads.due(connection, stream);
+                if (cause != 0) {
+                    fail(connection, stream, cause, msn);
+                }
+            }
             case FAULT -> fail(connection, stream, slab.getInt(stream + FAULT_CAUSE), slab.getInt(stream + FAULT_MSN));
             default -> { }
         }
     }
 
+    /** The oldest receive has its message; a key that this is to end must be one of the connection's domain. */
+    private void receive(long connection, long stream) {
+        long entry = ReceiveQueue.entry(state, stream, slab.getInt(stream + StreamRecord.RECEIVES_DONE));
+        if (slab.getInt(entry + ReceiveQueue.OPCODE) == Opcode.SEND_INVALIDATE && !state.regions.invalidate(
+                slab.getInt(entry + ReceiveQueue.IMMEDIATE), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN))) {
+            fail(connection, stream, Cause.BAD_KEY, slab.getInt(entry + ReceiveQueue.MSN));
+            return;
+        }
+        ReceiveQueue.complete(state, stream, Completion.OK);
+    }
+
     /** Places the payload or notes the request; returns what is to happen in order. */
     private int act(long connection, long stream, long at, int ssn) {
         int opcode = DataHeader.opcode(at);
+        if ((DataHeader.flags(at) & DataHeader.ANSWERED) != 0) {
+            sender.onAnswered(stream, DataHeader.msn(at));
+        }
         int cause = switch (opcode) {
             case Opcode.WRITE -> write(connection, at);
             case Opcode.WRITE_IMM -> writeImmediate(connection, stream, at);
-            case Opcode.SEND, Opcode.SEND_IMM -> send(stream, at, opcode);
-            case Opcode.READ_REQUEST -> reads.onRequest(connection, stream, at);
+            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE -> send(stream, at, opcode);
+            case Opcode.READ_REQUEST, Opcode.COMPARE_SWAP, Opcode.FETCH_ADD -> reads.onRequest(connection, stream, at, opcode);
             case Opcode.READ_RESPONSE -> readResponse(connection, stream, at);
+            case Opcode.ATOMIC_RESPONSE -> atomicResponse(stream, at);
             default -> Cause.BAD_OPERATION;
         };
         if (cause != 0) {
             note(stream, ssn, DataHeader.msn(at), cause);
             return FAULT;
         }
-        if (opcode == Opcode.READ_REQUEST) {
+        if (Opcode.isRequest(opcode)) {
             return READ;
         }
         return Opcode.consumesReceive(opcode) && (DataHeader.flags(at) & DataHeader.LAST) != 0 ? RECEIVE : NOTHING;
@@ -172,6 +194,10 @@ final class StreamReceiver {
     private int write(long connection, long at) {
         int length = DataHeader.payloadLength(at);
         long address = DataHeader.remoteAddress(at);
+        if (DataHeader.messageLength(at) == 0) {
+            // Nothing is written, so neither key nor address counts (MR-OP-002).
+            return 0;
+        }
         int verdict = state.regions.check(DataHeader.remoteKey(at), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN),
                 address, length, Access.REMOTE_WRITE);
         if (verdict != RegionTable.OK) {
@@ -204,27 +230,44 @@ final class StreamReceiver {
             return Cause.BAD_LENGTH;
         }
         slab.putInt(entry + ReceiveQueue.BYTES, message);
-        slab.putInt(entry + ReceiveQueue.IMMEDIATE, DataHeader.immediate(at));
+        slab.putInt(entry + ReceiveQueue.IMMEDIATE,
+                opcode == Opcode.SEND_INVALIDATE ? DataHeader.remoteKey(at) : DataHeader.immediate(at));
+        slab.putInt(entry + ReceiveQueue.MSN, DataHeader.msn(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
         place(slab.getLong(stream + CONNECTION), at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
                 DataHeader.payloadLength(at));
         return 0;
     }
 
-    /** Response bytes go where the request says, if it is still ours; a stale response has no effect. */
-    private int readResponse(long connection, long stream, long at) {
+    /** The request of ours that a response is for, or 0: a stale response has no effect. */
+    private long requestOf(long stream, long at) {
         long id = DataHeader.requestId(at);
         int index = (int) id;
         if (index < 0 || index >= state.work.capacity()) {
             return 0;
         }
         long work = state.work.at(index);
-        int length = DataHeader.payloadLength(at);
-        if (slab.getLong(work + WorkRecord.REQUEST_ID) != id || slab.getLong(work + WorkRecord.STREAM) != stream
-                || slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST
-                || slab.getInt(work + WorkRecord.LENGTH) != DataHeader.messageLength(at)) {
+        return slab.getLong(work + WorkRecord.REQUEST_ID) == id && slab.getLong(work + WorkRecord.STREAM) == stream
+                && slab.getInt(work + WorkRecord.LENGTH) == DataHeader.messageLength(at) ? work : 0;
+    }
+
+    private int atomicResponse(long stream, long at) {
+        long work = requestOf(stream, at);
+        if (work != 0 && Opcode.isAtomic(slab.getInt(work + WorkRecord.OPCODE)) && slab.getInt(work + WorkRecord.READ_DONE) == 0) {
+            Words.put(slab.getLong(work + WorkRecord.LOCAL_ADDRESS), DataHeader.original(at));
+            slab.putInt(work + WorkRecord.READ_DONE, 1);
+            sender.settle(stream);
+        }
+        return 0;
+    }
+
+    /** Response bytes go where the request says. */
+    private int readResponse(long connection, long stream, long at) {
+        long work = requestOf(stream, at);
+        if (work == 0 || slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST) {
             return 0;
         }
+        int length = DataHeader.payloadLength(at);
         place(connection, at, slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + DataHeader.offset(at), length);
         if (slab.addInt(work + WorkRecord.READ_BYTES, length) == slab.getInt(work + WorkRecord.LENGTH)) {
             slab.putInt(work + WorkRecord.READ_DONE, 1);

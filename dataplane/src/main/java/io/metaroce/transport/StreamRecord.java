@@ -14,7 +14,7 @@ final class StreamRecord {
     static final int NEXT_OF_CONNECTION = L.i64();
     static final int ID = L.i32();
     static final int STATE = L.i32();
-    /* Sender: posted work in order; the cursor is the first with unsent packets. Responses to Reads queue apart. */
+    /* Sender: posted work in order; the cursor is the first with unsent packets. Responses queue apart. */
     static final int WORK_HEAD = L.i64();
     static final int WORK_TAIL = L.i64();
     static final int WORK_CURSOR = L.i64();
@@ -43,7 +43,7 @@ final class StreamRecord {
     static final int RECEIVES_POSTED = L.i32();
     static final int RECEIVES_DONE = L.i32();
     static final int CREDIT_TOLD = L.i32();
-    /** Reads whose turn has come, and of those the ones answered. */
+    /** Reads and atomics whose turn has come and whose response must wait, and those answered. */
     static final int READS_DUE = L.i32();
     static final int READS_EXECUTED = L.i32();
     /** Packets that wait in the out-of-order window. */
@@ -59,7 +59,7 @@ final class StreamRecord {
     static final int NEWS_NEXT = L.i64();
     static final int NAK_NEXT = L.i64();
     static final int RECEIVE_QUEUE = L.i64();
-    /** Out-of-order window of the receiver and of the acknowledgements, and pending Reads; 0 while not in use. */
+    /** Out-of-order window of the receiver and of the acknowledgements, and pending Reads and atomics; 0 while not in use. */
     static final int RX_WINDOW = L.i64();
     static final int TX_WINDOW = L.i64();
     static final int READ_QUEUE = L.i64();

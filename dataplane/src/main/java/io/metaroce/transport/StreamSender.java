@@ -103,8 +103,8 @@ final class StreamSender {
     // ---- what is next ----
 
     /**
-     * The work request whose next packet may be sent now, or 0: nothing unsent, no credit, too many Reads, or the stream's
-     * window is full.
+     * The work request whose next packet may be sent now, or 0: nothing unsent, no credit, too many Reads, a fence, or the
+     * stream's window is full.
      */
     long next(long stream, long nowNs) {
         int out = slab.getInt(stream + NEXT_SSN) - slab.getInt(stream + ACKED_SSN);
@@ -134,6 +134,10 @@ final class StreamSender {
 
     private boolean mayStart(long stream, long work, long nowNs) {
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
+        int reads = slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE);
+        if (reads > 0 && slab.getInt(work + WorkRecord.FENCE) != 0) {
+            return false;
+        }
         if (Opcode.consumesReceive(opcode)) {
             if (slab.getInt(stream + CREDIT) - slab.getInt(stream + NEXT_RECEIVE_INDEX) > 0) {
                 return true;
@@ -141,8 +145,8 @@ final class StreamSender {
             askForCredit(stream, nowNs);
             return false;
         }
-        return opcode != Opcode.READ_REQUEST || slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE)
-                < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
+        return !Opcode.isRequest(opcode)
+                || reads < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
     }
 
     /** Schedules a credit request, should no credit come by itself; repeated with back-off (spec: "Receive credit"). */
@@ -160,10 +164,12 @@ final class StreamSender {
         if (index == 0) {
             slab.putInt(work + WorkRecord.FIRST_SSN, slab.getInt(stream + NEXT_SSN));
             int opcode = slab.getInt(work + WorkRecord.OPCODE);
+            boolean answered = slab.getInt(stream + NEXT_READ_INDEX) == slab.getInt(stream + READS_DONE);
+            slab.putInt(work + WorkRecord.ANSWERED, answered && !Opcode.isResponse(opcode) ? 1 : 0);
             if (Opcode.consumesReceive(opcode)) {
                 slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_RECEIVE_INDEX, 1) - 1);
                 slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
-            } else if (opcode == Opcode.READ_REQUEST) {
+            } else if (Opcode.isRequest(opcode)) {
                 slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_READ_INDEX, 1) - 1);
             }
         }
@@ -171,7 +177,7 @@ final class StreamSender {
         slab.addInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.UNSENT_PACKETS, -1);
         slab.putInt(work + WorkRecord.SENT, index + 1);
         if (index + 1 == slab.getInt(work + WorkRecord.PACKETS)) {
-            long cursor = slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE ? RESPONSE_CURSOR : WORK_CURSOR;
+            long cursor = Opcode.isResponse(slab.getInt(work + WorkRecord.OPCODE)) ? RESPONSE_CURSOR : WORK_CURSOR;
             slab.putLong(stream + cursor, slab.getLong(work + WorkRecord.NEXT));
         }
         return index;
@@ -190,14 +196,30 @@ final class StreamSender {
         }
     }
 
-    /** A packet of a failed stream that need not be repeated. */
+    /** The requester has the responses to all its requests before this message. */
+    void onAnswered(long stream, int msn) {
+        for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(work + WorkRecord.NEXT)) {
+            if (slab.getInt(work + WorkRecord.MSN) - msn < 0) {
+                slab.putInt(work + WorkRecord.READ_DONE, 1);
+            }
+        }
+    }
+
+    /** The peer is known to have all packets sent of this response. */
+    boolean isDelivered(long work) {
+        return Opcode.isResponse(slab.getInt(work + WorkRecord.OPCODE)) && slab.getInt(work + WorkRecord.READ_DONE) != 0;
+    }
+
+    /** A packet that need not be repeated: it has arrived though it is not acknowledged, or its stream has failed. */
     boolean giveUp(long packet) {
         long work = slab.getLong(packet + PacketRecord.WORK);
         long stream = slab.getLong(work + WorkRecord.STREAM);
-        if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
-            return false;
+        if (!isDelivered(work)) {
+            if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
+                return false;
+            }
+            slab.addInt(work + WorkRecord.PACKETS_GIVEN_UP, 1);
         }
-        slab.addInt(work + WorkRecord.PACKETS_GIVEN_UP, 1);
         onPacketAcked(packet);
         return true;
     }
@@ -232,31 +254,39 @@ final class StreamSender {
     void settle(long stream) {
         settleResponses(stream);
         boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
+        boolean naked = slab.getInt(stream + StreamRecord.NAKED) != 0;
         for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(stream + WORK_HEAD)) {
-            int sent = slab.getInt(work + WorkRecord.SENT);
-            boolean done = isDone(work);
-            if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < sent)) {
+            int past = naked ? slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN) : 0;
+            // Of a failed stream, only what stood before the refused message is known to have had its turn at the peer: what we
+            // refused ourselves may have made the peer swallow the rest.
+            boolean done = open ? isDone(stream, work) : naked && past < 0 && hasArrived(work);
+            if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
                 return;
             }
-            int status = done ? Completion.OK : Completion.FLUSHED;
-            if (slab.getInt(stream + StreamRecord.NAKED) != 0) {
-                int past = slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN);
-                status = past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : past > 0 ? Completion.FLUSHED : status;
-            }
+            int status = done ? Completion.OK : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : Completion.FLUSHED;
             complete(stream, work, status);
         }
     }
 
-    private boolean isDone(long work) {
+    /**
+     * Everything of it arrived, and everything of the stream before it, Read responses of ours included: until then its turn has
+     * not come at the peer, who may still refuse it.
+     */
+    private boolean isDone(long stream, long work) {
+        return hasArrived(work)
+                && slab.getInt(stream + ACKED_SSN) - slab.getInt(work + WorkRecord.FIRST_SSN) >= slab.getInt(work + WorkRecord.PACKETS);
+    }
+
+    private boolean hasArrived(long work) {
         return slab.getInt(work + WorkRecord.ACKED) == slab.getInt(work + WorkRecord.PACKETS)
                 && slab.getInt(work + WorkRecord.PACKETS_GIVEN_UP) == 0
-                && (slab.getInt(work + WorkRecord.OPCODE) != Opcode.READ_REQUEST || slab.getInt(work + WorkRecord.READ_DONE) != 0);
+                && (!Opcode.isRequest(slab.getInt(work + WorkRecord.OPCODE)) || slab.getInt(work + WorkRecord.READ_DONE) != 0);
     }
 
     private void settleResponses(long stream) {
         boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
         for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(stream + RESPONSE_HEAD)) {
-            if (!isDone(work) && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
+            if (!hasArrived(work) && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
                 return;
             }
             unlink(stream, work, RESPONSE_HEAD, RESPONSE_TAIL, RESPONSE_CURSOR);
@@ -267,14 +297,14 @@ final class StreamSender {
     private void complete(long stream, long work, int status) {
         unlink(stream, work, WORK_HEAD, WORK_TAIL, WORK_CURSOR);
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
-        if (opcode == Opcode.READ_REQUEST && slab.getInt(work + WorkRecord.SENT) > 0) {
+        if (Opcode.isRequest(opcode) && slab.getInt(work + WorkRecord.SENT) > 0) {
             slab.addInt(stream + READS_DONE, 1);
         }
         state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.LOCAL_CID),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(work + WorkRecord.ID),
                 status == Completion.OK ? slab.getInt(work + WorkRecord.LENGTH) : 0, 0, false, false);
         free(stream, work);
-        if (opcode == Opcode.READ_REQUEST) {
+        if (Opcode.isRequest(opcode)) {
             makeReady(stream);
         }
     }

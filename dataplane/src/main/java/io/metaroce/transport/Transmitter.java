@@ -205,7 +205,7 @@ final class Transmitter {
 
     private void again(long connection, long path, long packet, long nowNs) {
         long work = slab.getLong(packet + PacketRecord.WORK);
-        if (slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE) {
+        if (slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE && !streams.isDelivered(work)) {
             mayStillRead(connection, slab.getLong(work + WorkRecord.STREAM), work);
         }
         if (streams.giveUp(packet)) {
@@ -287,6 +287,9 @@ final class Transmitter {
         if (last) {
             flags |= DataHeader.LAST;
         }
+        if (slab.getInt(work + WorkRecord.ANSWERED) != 0) {
+            flags |= DataHeader.ANSWERED;
+        }
         if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
             flags |= DataHeader.ACK_REQUEST;
         }
@@ -316,21 +319,35 @@ final class Transmitter {
                     DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
                 }
             }
-            case Opcode.SEND, Opcode.SEND_IMM -> {
+            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE -> {
                 DataHeader.remoteAddress(at, 0);
+                DataHeader.remoteKey(at, opcode == Opcode.SEND_INVALIDATE ? slab.getInt(work + WorkRecord.REMOTE_KEY) : 0);
                 DataHeader.receiveIndex(at, slab.getInt(work + WorkRecord.INDEX));
                 DataHeader.immediate(at, slab.getInt(work + WorkRecord.IMMEDIATE));
             }
             case Opcode.READ_RESPONSE -> DataHeader.requestId(at, slab.getLong(work + WorkRecord.REQUEST_ID));
+            case Opcode.ATOMIC_RESPONSE -> {
+                DataHeader.requestId(at, slab.getLong(work + WorkRecord.REQUEST_ID));
+                Bytes.putLong(at + DataHeader.ORIGINAL, slab.getLong(work + WorkRecord.OPERAND));
+            }
             default -> {
                 DataHeader.remoteAddress(at, slab.getLong(work + WorkRecord.REMOTE_ADDRESS));
                 DataHeader.remoteKey(at, slab.getInt(work + WorkRecord.REMOTE_KEY));
                 DataHeader.readIndex(at, slab.getInt(work + WorkRecord.INDEX));
-                // The request's payload is its identifier, written behind the header.
-                Bytes.putLong(at + DataHeader.LENGTH, slab.getLong(work + WorkRecord.REQUEST_ID));
-                headerLength += DataHeader.READ_REQUEST_PAYLOAD;
-                length = 0;
+                Bytes.putLong(at + DataHeader.OWN_REQUEST_ID, slab.getLong(work + WorkRecord.REQUEST_ID));
+                if (opcode != Opcode.READ_REQUEST) {
+                    Bytes.putLong(at + DataHeader.OPERAND, slab.getLong(work + WorkRecord.OPERAND));
+                }
+                if (opcode == Opcode.COMPARE_SWAP) {
+                    Bytes.putLong(at + DataHeader.COMPARE, slab.getLong(work + WorkRecord.COMPARE));
+                }
             }
+        }
+        int fixed = Opcode.fixedPayload(opcode);
+        if (fixed != 0) {
+            // Such a payload stands in the work record and was written behind the header.
+            headerLength += fixed;
+            length = 0;
         }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
         int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
-/** Fields of a posted work request, or of a Read response that we owe. */
+/** Fields of a posted work request, or of a response that we owe. */
 final class WorkRecord {
     static final int BYTES = 128;
 
@@ -11,8 +11,11 @@ final class WorkRecord {
     static final int LOCAL_ADDRESS = L.i64();
     static final int REMOTE_ADDRESS = L.i64();
     static final int ID = L.i64();
-    /** For a Read: identifies this request in its response; for a response: the identifier to echo. */
+    /** For a Read or atomic: identifies this request in its response; for a response: the identifier to echo. */
     static final int REQUEST_ID = L.i64();
+    /** For an atomic: new value or addend; for its response: the original value, here until it is acknowledged. */
+    static final int OPERAND = L.i64();
+    static final int COMPARE = L.i64();
     static final int OPCODE = L.i32();
     static final int REMOTE_KEY = L.i32();
     static final int LENGTH = L.i32();
@@ -31,7 +34,12 @@ final class WorkRecord {
     /** Of those acknowledged, how many were not, but belong to a failed stream. */
     static final int PACKETS_GIVEN_UP = L.i32();
     static final int LOCAL_KEY = L.i32();
+    /** The response to a Read or atomic is here; for a response: the requester has said so. */
     static final int READ_DONE = L.i32();
+    /** Not to be started before all earlier Reads and atomics of the stream are complete. */
+    static final int FENCE = L.i32();
+    /** All earlier Reads and atomics of the stream were complete when this was begun. */
+    static final int ANSWERED = L.i32();
 
     static {
         L.end();

@@ -6,20 +6,33 @@ package io.metaroce.transport;
  * memory belongs to the transport until the completion is polled.
  */
 public final class WorkRequest {
-    /** One of {@code io.metaroce.wire.Opcode}: WRITE, WRITE_IMM, SEND, SEND_IMM, READ_REQUEST. */
+    /**
+     * One of {@code io.metaroce.wire.Opcode}: WRITE, WRITE_IMM, SEND, SEND_IMM, SEND_INVALIDATE, READ_REQUEST, COMPARE_SWAP,
+     * FETCH_ADD.
+     */
     public int opcode;
     /** Stream, 0 to the negotiated maximum - 1. */
     public int stream;
-    /** Source of a Write or Send, destination of a Read: inside the region of {@link #localKey}. */
+    /**
+     * Source of a Write or Send, destination of a Read or of the original value of an atomic, which is written in the host's byte
+     * order: inside the region of {@link #localKey}.
+     */
     public long localAddress;
     public int localKey;
-    /** Bytes, 0 to {@link Limits#MAX_MESSAGE_BYTES}. */
+    /** Bytes, 0 to {@link Limits#MAX_MESSAGE_BYTES}; 8 for an atomic. */
     public int length;
-    /** Write and Read: address in the peer's memory, inside the region of {@link #remoteKey}. */
+    /** Write, Read, atomic (here a multiple of 8): address in the peer's memory, inside the region of {@link #remoteKey}. */
     public long remoteAddress;
+    /** SEND_INVALIDATE: key of the peer's region that ends when its receive completes. */
     public int remoteKey;
     /** Delivered with the receive completion of a WRITE_IMM or SEND_IMM. */
     public int immediate;
+    /** Starts only when all earlier Reads and atomics of the stream are complete, and holds back what is posted behind it. */
+    public boolean fence;
+    /** COMPARE_SWAP: the new value; FETCH_ADD: what is added, wrapping around. */
+    public long operand;
+    /** COMPARE_SWAP: the new value is written if the word is this. */
+    public long compare;
     /** Returned in the completion; not interpreted. */
     public long wrId;
 }

@@ -23,6 +23,8 @@ public final class Cause {
     public static final int PROTECTION_DOMAIN = 9;
     /** Packet and message numbers of the stream contradict one another. */
     public static final int STREAM_SEQUENCE = 10;
+    /** The address of an atomic is not a multiple of 8. */
+    public static final int ALIGNMENT = 11;
 
     private Cause() {
     }
@@ -39,6 +41,7 @@ public final class Cause {
             case TOO_MANY_READS -> "TOO_MANY_READS";
             case PROTECTION_DOMAIN -> "PROTECTION_DOMAIN";
             case STREAM_SEQUENCE -> "STREAM_SEQUENCE";
+            case ALIGNMENT -> "ALIGNMENT";
             default -> "cause " + cause;
         };
     }

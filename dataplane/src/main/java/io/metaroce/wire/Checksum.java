@@ -52,10 +52,10 @@ public final class Checksum {
     /**
      * How far the checksum of a validated datagram reaches.
      *
-     * <p>Integrity HEADER leaves out the payload of Data packets, except that of a Read request: the responder acts on it.
+     * <p>Integrity HEADER leaves out the payload of Data packets, except where the opcode fixes it: the receiver acts on it.
      */
     public static int coveredLength(long datagram, int length, boolean full) {
-        if (full || Prefix.type(datagram) != Type.DATA || DataHeader.opcode(datagram) == Opcode.READ_REQUEST) {
+        if (full || Prefix.type(datagram) != Type.DATA || Opcode.fixedPayload(DataHeader.opcode(datagram)) != 0) {
             return length;
         }
         return DataHeader.LENGTH;

@@ -35,13 +35,13 @@ public final class DataHeader {
     public static final int DEMAND = 36;
     /** Bytes behind the header. */
     public static final int PAYLOAD_LENGTH = 38;
-    /** WRITE, WRITE_IMM: where this packet's payload goes. READ_REQUEST: where to read from. */
+    /** WRITE, WRITE_IMM: where this packet's payload goes. READ_REQUEST and atomics: where to read, or change. */
     public static final int REMOTE_ADDRESS = 40;
-    /** SEND, SEND_IMM: which receive of the stream the message meets; serial from 0. */
+    /** SEND, SEND_IMM, SEND_INVALIDATE: which receive of the stream the message meets; serial from 0. */
     public static final int RECEIVE_INDEX = 40;
-    /** READ_RESPONSE: the request ID, echoed. */
+    /** READ_RESPONSE, ATOMIC_RESPONSE: the request ID, echoed. */
     public static final int REQUEST_ID = 40;
-    /** WRITE, WRITE_IMM, READ_REQUEST: key of the remote memory region. */
+    /** WRITE, WRITE_IMM, READ_REQUEST, atomics: key of the remote memory region. SEND_INVALIDATE: the key to invalidate. */
     public static final int REMOTE_KEY = 48;
     /** All but WRITE_IMM: offset of the payload in its message, bytes. */
     public static final int OFFSET = 52;
@@ -51,7 +51,7 @@ public final class DataHeader {
     public static final int MESSAGE_LENGTH = 56;
     /** WRITE_IMM, SEND_IMM: the immediate, in every packet of the message. */
     public static final int IMMEDIATE = 60;
-    /** READ_REQUEST: number of this Read on its stream, counted from 0. */
+    /** READ_REQUEST, atomics: number of this Read or atomic on its stream, counted from 0. */
     public static final int READ_INDEX = 60;
     public static final int LENGTH = 64;
 
@@ -63,13 +63,18 @@ public final class DataHeader {
     public static final int RETRANSMISSION = 4;
     /** Flag: the message asks for a solicited event at the receiver. */
     public static final int SOLICITED = 8;
+    /** Flag: all earlier Reads and atomics of the stream are complete at the sender. */
+    public static final int ANSWERED = 16;
 
     /** Longest message in bytes. */
     public static final int MAX_MESSAGE = 1 << 30;
     /** Longest payload in bytes. */
     public static final int MAX_PAYLOAD = 16384;
-    /** Payload bytes of a READ_REQUEST: the 64-bit request ID. */
-    public static final int READ_REQUEST_PAYLOAD = 8;
+    /* In the payload of READ_REQUEST, COMPARE_SWAP, FETCH_ADD, and ATOMIC_RESPONSE, see Opcode.fixedPayload. */
+    public static final int OWN_REQUEST_ID = LENGTH;
+    public static final int OPERAND = LENGTH + 8;
+    public static final int COMPARE = LENGTH + 16;
+    public static final int ORIGINAL = LENGTH;
 
     static {
         Layout.check("DataHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, OPCODE, 1, FLOOR_DISTANCE, 1,
@@ -286,8 +291,23 @@ public final class DataHeader {
         return plane << 8 | index;
     }
 
-    /** Request ID in the payload of a READ_REQUEST. */
-    public static long readRequestId(long at) {
-        return Bytes.getLong(at + LENGTH);
+    /** Request ID in the payload of a READ_REQUEST, COMPARE_SWAP or FETCH_ADD. */
+    public static long ownRequestId(long at) {
+        return Bytes.getLong(at + OWN_REQUEST_ID);
+    }
+
+    /** New value of a COMPARE_SWAP, addend of a FETCH_ADD. */
+    public static long operand(long at) {
+        return Bytes.getLong(at + OPERAND);
+    }
+
+    /** What a COMPARE_SWAP compares with. */
+    public static long compare(long at) {
+        return Bytes.getLong(at + COMPARE);
+    }
+
+    /** Original value in the payload of an ATOMIC_RESPONSE. */
+    public static long original(long at) {
+        return Bytes.getLong(at + ORIGINAL);
     }
 }

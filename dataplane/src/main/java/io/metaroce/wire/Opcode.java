@@ -9,7 +9,6 @@ public final class Opcode {
     public static final int SEND_IMM = 4;
     public static final int READ_REQUEST = 5;
     public static final int READ_RESPONSE = 6;
-    /** Reserved in this version, like all that follow. */
     public static final int SEND_INVALIDATE = 7;
     public static final int COMPARE_SWAP = 8;
     public static final int FETCH_ADD = 9;
@@ -20,17 +19,40 @@ public final class Opcode {
 
     /** Tells whether this version of the protocol defines the opcode. */
     public static boolean isDefined(int opcode) {
-        return opcode >= WRITE && opcode <= READ_RESPONSE;
+        return opcode >= WRITE && opcode <= ATOMIC_RESPONSE;
     }
 
     /** Tells whether a message with this opcode uses up one posted receive of its stream. */
     public static boolean consumesReceive(int opcode) {
-        return opcode >= WRITE_IMM && opcode <= SEND_IMM;
+        return opcode >= WRITE_IMM && opcode <= SEND_IMM || opcode == SEND_INVALIDATE;
     }
 
     /** Whether the receive completion carries an immediate. */
     public static boolean hasImmediate(int opcode) {
         return opcode == WRITE_IMM || opcode == SEND_IMM;
+    }
+
+    public static boolean isAtomic(int opcode) {
+        return opcode == COMPARE_SWAP || opcode == FETCH_ADD;
+    }
+
+    /** Tells whether the peer answers a message with this opcode by one of its own: a Read or atomic. */
+    public static boolean isRequest(int opcode) {
+        return opcode == READ_REQUEST || isAtomic(opcode);
+    }
+
+    public static boolean isResponse(int opcode) {
+        return opcode == READ_RESPONSE || opcode == ATOMIC_RESPONSE;
+    }
+
+    /** Payload bytes, where they are not a piece of the application's memory but fixed by the opcode; else 0. */
+    public static int fixedPayload(int opcode) {
+        return switch (opcode) {
+            case READ_REQUEST, ATOMIC_RESPONSE -> 8;
+            case FETCH_ADD -> 16;
+            case COMPARE_SWAP -> 24;
+            default -> 0;
+        };
     }
 
     public static String name(int opcode) {

@@ -60,11 +60,13 @@ public final class Validate {
         }
         boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
         long offset = Bytes.getU32(at + DataHeader.OFFSET);
-        if (opcode == Opcode.READ_REQUEST) {
-            if (payload != DataHeader.READ_REQUEST_PAYLOAD) {
+        int fixed = Opcode.fixedPayload(opcode);
+        if (fixed != 0) {
+            if (payload != fixed) {
                 return Malformation.BAD_PAYLOAD_LENGTH;
             }
-            return offset != 0 ? Malformation.BAD_MESSAGE_LENGTH : last ? 0 : Malformation.BAD_LAST;
+            boolean wrong = offset != 0 || opcode != Opcode.READ_REQUEST && message != Long.BYTES;
+            return wrong ? Malformation.BAD_MESSAGE_LENGTH : last ? 0 : Malformation.BAD_LAST;
         }
         if (payload > DataHeader.MAX_PAYLOAD || payload == 0 && message != 0) {
             return Malformation.BAD_PAYLOAD_LENGTH;

@@ -102,6 +102,82 @@ class ErrorsTest {
         refused(Cause.ACCESS_DENIED, wr);
     }
 
+    /** An atomic that would change the very last word of the 100,000 bytes that {@link #refused} watches. */
+    private WorkRequest atomic(int opcode, Consumer<WorkRequest> change) {
+        WorkRequest wr = p.request(opcode, 0, 4_000_000, 8, 1_099_992, 0);
+        wr.operand = 1;
+        wr.compare = p.memoryB.segment().get(ValueLayout.JAVA_LONG, 1_099_992);
+        change.accept(wr);
+        return wr;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 7})
+    @Requirement({"MR-ATOM-005", "MR-ERR-013"})
+    void atomicOnAnUnalignedAddress(int offset) {
+        p.net.loss = 0.1;
+        refused(Cause.ALIGNMENT, atomic(offset == 4 ? Opcode.COMPARE_SWAP : Opcode.FETCH_ADD, wr -> wr.remoteAddress -= offset));
+    }
+
+    @Test
+    @Requirement("MR-ATOM-005")
+    void atomicWithoutTheRight() {
+        MemoryRegion noAtomics = p.regionsB.register(0, p.memoryB.segment(), Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
+        refused(Cause.ACCESS_DENIED, atomic(Opcode.COMPARE_SWAP, wr -> wr.remoteKey = noAtomics.key()));
+    }
+
+    @Test
+    @Requirement("MR-ATOM-005")
+    void atomicWithAForeignKey() {
+        MemoryRegion foreign = p.regionsB.register(7, p.memoryB.segment(), Peers.ALL);
+        refused(Cause.PROTECTION_DOMAIN, atomic(Opcode.FETCH_ADD, wr -> wr.remoteKey = foreign.key()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-8, -4, 4, 8})
+    @Requirement("MR-ATOM-005")
+    void atomicOutsideTheRegion(long offset) {
+        // Only whole words inside: the words at both ends of this region are the first and last to be had.
+        MemoryRegion few = p.regionsB.register(0, p.memoryB.segment().asSlice(1_099_000, 80), Peers.ALL);
+        long edge = offset < 0 ? few.address() : few.address() + 72;
+        WorkRequest good = atomic(Opcode.FETCH_ADD, wr -> {
+            wr.remoteAddress = edge;
+            wr.remoteKey = few.key();
+            wr.operand = 0;
+        });
+        good.stream = 5;
+        p.post(good);
+        assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == 1));
+        assertEquals(Completion.OK, p.completionsA.removeFirst().status);
+        refused(Cause.OUT_OF_BOUNDS, atomic(Opcode.FETCH_ADD, wr -> {
+            wr.remoteAddress = edge + offset;
+            wr.remoteKey = few.key();
+        }));
+    }
+
+    @Test
+    @Requirement("MR-ATOM-005")
+    void atomicOfAKeyThatAnEarlierMessageEnded() {
+        p.postReceiveB(3, 0, 100, 1);
+        MemoryRegion ended = p.regionsB.register(0, Arena.ofAuto().allocate(64, 8), Peers.ALL);
+        boolean[] hold = {true};
+        p.net.filter = (d, plane, port) -> !hold[0] || d[4] != 0x15 || d[6] != Opcode.SEND_INVALIDATE;
+        WorkRequest end = p.request(Opcode.SEND_INVALIDATE, 3, 0, 100, 0, 1);
+        end.remoteKey = ended.key();
+        p.post(end);
+        WorkRequest late = p.request(Opcode.FETCH_ADD, 3, 4_000_000, 8, 0, 2);
+        late.remoteAddress = ended.address();
+        late.remoteKey = ended.key();
+        late.operand = 1;
+        p.post(late);
+        p.run(300_000);
+        hold[0] = false;
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 2));
+        assertEquals(Completion.OK, status(1));
+        assertEquals(Cause.BAD_KEY, status(2));
+        assertEquals(0, ended.segment().get(ValueLayout.JAVA_LONG, 0), "it had come before the key ended, but not in turn");
+    }
+
     @Test
     void otherProtectionDomain() {
         MemoryRegion foreign = p.regionsB.register(7, Arena.ofAuto().allocate(100_000), Peers.ALL);
@@ -162,6 +238,14 @@ class ErrorsTest {
         wr = p.request(Opcode.WRITE, 0, Peers.REGION_BYTES - 10, 100, 0, 0);
         assertEquals(Endpoint.BAD_LOCAL_KEY, p.a.endpoint.post(p.ab, wr));
         assertEquals(Endpoint.BAD_LENGTH, p.a.endpoint.post(p.ab, p.request(Opcode.WRITE, 0, 0, -1, 0, 0)));
+        assertEquals(Endpoint.BAD_LENGTH, p.a.endpoint.post(p.ab, p.request(Opcode.FETCH_ADD, 0, 0, 4, 0, 0)));
+        assertEquals(Endpoint.BAD_LENGTH, p.a.endpoint.post(p.ab, p.request(Opcode.COMPARE_SWAP, 0, 0, 16, 0, 0)));
+        MemoryRegion readOnly = p.regionsA.register(0, Arena.ofAuto().allocate(8), 0);
+        wr = p.request(Opcode.FETCH_ADD, 0, 0, 8, 0, 0);
+        wr.localKey = readOnly.key();
+        wr.localAddress = readOnly.address();
+        assertEquals(Endpoint.BAD_LOCAL_KEY, p.a.endpoint.post(p.ab, wr));
+        assertEquals(Endpoint.BAD_OPCODE, p.a.endpoint.post(p.ab, p.request(Opcode.ATOMIC_RESPONSE, 0, 0, 8, 0, 0)));
         assertEquals(Endpoint.BAD_STREAM, p.a.endpoint.post(p.ab, p.request(Opcode.WRITE, 1 << 20, 0, 1, 0, 0)));
         assertEquals(Endpoint.BAD_STREAM, p.a.endpoint.post(p.ab, p.request(Opcode.WRITE, -1, 0, 1, 0, 0)));
         assertEquals(Endpoint.BAD_OPCODE, p.a.endpoint.post(p.ab, p.request(Opcode.READ_RESPONSE, 0, 0, 1, 0, 0)));

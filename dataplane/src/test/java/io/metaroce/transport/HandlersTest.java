@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.metaroce.Requirement;
+import io.metaroce.wire.Cause;
 import io.metaroce.wire.Opcode;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -167,6 +170,142 @@ class HandlersTest {
         assertEquals(1, p.statsB().violations);
         assertTrue(toA.stream().noneMatch(d -> type(d) == ACK && ByteBuffer.wrap(d).getInt(36) == ByteBuffer.wrap(data).getInt(PSN) + 2));
         assertStillWorks();
+    }
+
+    // ---- atomics ----
+
+    private static final int ADDEND = 72;
+    private static final int READ_INDEX = 60;
+
+    private long word() {
+        return p.memoryB.segment().get(ValueLayout.JAVA_LONG, 0);
+    }
+
+    /** One Fetch-and-add of 1 to the first word of B, done; returns its request. */
+    private byte[] oneAdd() {
+        WorkRequest wr = p.request(Opcode.FETCH_ADD, 0, 0, 8, 0, 1);
+        wr.operand = 1;
+        int before = p.completionsA.size();
+        toB.clear();
+        toA.clear();
+        p.post(wr);
+        assertTrue(p.until(100_000_000, () -> p.completionsA.size() == before + 1));
+        p.run(200_000);
+        return toB.stream().filter(d -> type(d) == DATA).findFirst().orElseThrow();
+    }
+
+    private static byte[] next(byte[] data, int ahead, Consumer<ByteBuffer> change) {
+        return changed(data, b -> {
+            b.putInt(PSN, b.getInt(PSN) + ahead).put(7, (byte) ahead).putInt(SSN, b.getInt(SSN) + ahead);
+            change.accept(b);
+        });
+    }
+
+    @Test
+    @Requirement("MR-ATOM-001")
+    void anAtomicOfThePastOrTwiceIsExecutedOnce() {
+        byte[] add = oneAdd();
+        assertEquals(1, word());
+        give(p.b, add);
+        // The same meaning in a new transmission.
+        give(p.b, changed(add, b -> b.putInt(PSN, b.getInt(PSN) + 1).put(7, (byte) 1)));
+        assertEquals(1, word());
+        assertEquals(2, p.statsB().duplicates);
+        p.run(50_000_000);
+        assertStillWorks();
+    }
+
+    @Test
+    @Requirement({"MR-ATOM-001", "MR-READ-010"})
+    void anAtomicOfTheFutureWaitsForItsTurn() {
+        byte[] add = oneAdd();
+        // Numbers 2 and 1 of the stream, in this order: the second adds 10, the first 100.
+        byte[] later = next(add, 2, b -> b.putInt(READ_INDEX, 2).putInt(32, 2).putLong(ADDEND, 10));
+        give(p.b, later);
+        give(p.b, changed(later, b -> b.putInt(PSN, b.getInt(PSN) + 1).put(7, (byte) 3)));
+        assertEquals(1, word());
+        toA.clear();
+        give(p.b, next(add, 1, b -> b.putInt(READ_INDEX, 1).putInt(32, 1).putLong(ADDEND, 100)));
+        assertEquals(111, word());
+        List<Long> originals = toA.stream().filter(d -> type(d) == DATA && d[6] == Opcode.ATOMIC_RESPONSE)
+                .sorted((x, y) -> Integer.compare(ByteBuffer.wrap(x).getInt(SSN), ByteBuffer.wrap(y).getInt(SSN)))
+                .map(d -> ByteBuffer.wrap(d).getLong(64)).distinct().toList();
+        assertEquals(List.of(1L, 101L), originals);
+    }
+
+    @Test
+    @Requirement("MR-ERR-008")
+    void anAtomicWithTheNumberOfAnotherIsRefused() {
+        byte[] add = oneAdd();
+        give(p.b, next(add, 3, b -> b.putInt(READ_INDEX, 1).putInt(32, 3).putLong(ADDEND, 10)));
+        give(p.b, next(add, 2, b -> b.putInt(READ_INDEX, 1).putInt(32, 2).putLong(ADDEND, 100)));
+        give(p.b, next(add, 1, b -> b.putInt(READ_INDEX, 1).putInt(32, 1).putLong(ADDEND, 1_000)));
+        assertEquals(1, word());
+        assertEquals(Cause.TOO_MANY_READS, p.eventsB.getLast().reason);
+    }
+
+    @Test
+    @Requirement("MR-ERR-008")
+    void anAtomicWhoseNumberIsNotThatOfItsTurnIsRefused() {
+        byte[] add = oneAdd();
+        // Index 0 was answered; 2 leaves out 1; 17 is too far ahead.
+        for (int index : new int[] {0, 2, 17}) {
+            int failed = p.eventsB.size();
+            byte[] bad = changed(add, b -> b.putInt(PSN, b.getInt(PSN) + 1 + index).put(7, (byte) (1 + index)).putInt(24, index)
+                    .putInt(SSN, 0).putInt(32, 0).putInt(READ_INDEX, index == 0 ? -1 : index));
+            if (index == 0) {
+                bad = next(add, 1, b -> b.putInt(32, 1));
+            }
+            give(p.b, bad);
+            assertEquals(failed + 1, p.eventsB.size(), "index " + index);
+            assertEquals(Cause.TOO_MANY_READS, p.eventsB.getLast().reason);
+            assertEquals(1, word());
+        }
+    }
+
+    @Test
+    @Requirement("MR-ATOM-008")
+    void aResponseThatIsStaleOrForeignChangesNothing() {
+        oneAdd();
+        byte[] response = toA.stream().filter(d -> type(d) == DATA).findFirst().orElseThrow();
+        assertEquals(0, p.memoryA.segment().get(ValueLayout.JAVA_LONG, 0));
+        give(p.a, response);
+        // As a new message: its request is complete, and then one that never was.
+        give(p.a, next(response, 1, b -> b.putLong(64, 77)));
+        give(p.a, next(response, 2, b -> b.putLong(40, b.getLong(40) + (1L << 32)).putLong(64, 77)));
+        give(p.a, next(response, 3, b -> b.putLong(40, -1).putLong(64, 77)));
+        assertEquals(0, p.memoryA.segment().get(ValueLayout.JAVA_LONG, 0));
+        assertEquals(1, p.completionsA.size());
+        assertEquals(0, p.statsA().violations);
+    }
+
+    @Test
+    @Requirement({"MR-ATOM-007", "MR-ATOM-008"})
+    void onlyTheFirstResponseToAnAtomicCounts() {
+        oneAdd();
+        byte[] old = toA.stream().filter(d -> type(d) == DATA).findFirst().orElseThrow();
+        List<byte[]> held = new ArrayList<>();
+        p.net.filter = (d, plane, port) -> {
+            if (ByteBuffer.wrap(d).getInt(8) == p.ba) {
+                held.add(d.clone());
+            }
+            return false;
+        };
+        WorkRequest wr = p.request(Opcode.FETCH_ADD, 0, 8, 8, 0, 2);
+        wr.operand = 1;
+        p.post(wr);
+        p.run(20_000);
+        byte[] request = held.stream().filter(d -> type(d) == DATA).findFirst().orElseThrow();
+        long id = ByteBuffer.wrap(request).getLong(64);
+        long untouched = p.memoryA.segment().get(ValueLayout.JAVA_LONG, 8);
+        // A Read's response is not one to an atomic.
+        give(p.a, next(old, 1, b -> b.put(6, (byte) Opcode.READ_RESPONSE).putLong(40, id).putLong(64, 5)));
+        assertEquals(untouched, p.memoryA.segment().get(ValueLayout.JAVA_LONG, 8));
+        give(p.a, next(old, 2, b -> b.putLong(40, id).putLong(64, 6)));
+        assertEquals(6, p.memoryA.segment().get(ValueLayout.JAVA_LONG, 8));
+        give(p.a, next(old, 3, b -> b.putLong(40, id).putLong(64, 7)));
+        assertEquals(6, p.memoryA.segment().get(ValueLayout.JAVA_LONG, 8));
+        assertEquals(1, p.completionsA.size(), "the request itself is not acknowledged yet");
     }
 
     // ---- acknowledgements ----

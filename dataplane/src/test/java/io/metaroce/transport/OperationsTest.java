@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.metaroce.Requirement;
 import io.metaroce.wire.Opcode;
+import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -85,6 +88,56 @@ class OperationsTest {
         }
         p.run(50_000_000);
         p.assertIdle();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.05, 0.3})
+    @Requirement("MR-STR-026")
+    void aFenceWaitsForEarlierReads(double loss) {
+        Peers p = new Peers(19).connect();
+        p.net.loss = loss;
+        p.net.duplicate = 0.1;
+        byte[] before = p.memoryB.segment().asSlice(0, 200_000).toArray(ValueLayout.JAVA_BYTE);
+        int[] readsDoneAtFirstWrite = {-1};
+        p.net.filter = (d, plane, port) -> {
+            if (d[4] == 0x15 && d[6] == Opcode.WRITE && readsDoneAtFirstWrite[0] < 0) {
+                p.poll();
+                readsDoneAtFirstWrite[0] = p.completionsA.size();
+            }
+            return true;
+        };
+        for (int i = 0; i < 4; i++) {
+            p.post(p.request(Opcode.READ_REQUEST, 0, 4_000_000 + i * 50_000L, 50_000, i * 50_000L, i));
+        }
+        WorkRequest fenced = p.request(Opcode.WRITE, 0, 0, 200_000, 0, 4);
+        fenced.fence = true;
+        p.post(fenced);
+        p.post(p.request(Opcode.WRITE, 0, 200_000, 1_000, 200_000, 5));
+        assertTrue(p.until(3_000_000_000L, () -> p.completionsA.size() == 6), p.completionsA.size() + " done");
+        assertEquals(4, readsDoneAtFirstWrite[0], "Reads complete when the fenced Write began");
+        assertArrayEquals(before, p.memoryA.segment().asSlice(4_000_000, 200_000).toArray(ValueLayout.JAVA_BYTE));
+        p.assertCopied(0, 0, 201_000);
+        p.run(50_000_000);
+        p.assertIdle();
+    }
+
+    @Test
+    @Requirement("MR-STR-026")
+    void aFenceWithNothingToWaitForHoldsNothingBack() {
+        Peers p = new Peers(20).connect();
+        for (int i = 0; i < 3; i++) {
+            WorkRequest wr = p.request(Opcode.WRITE, i, i * 1_000L, 1_000, i * 1_000L, i);
+            wr.fence = true;
+            p.post(wr);
+        }
+        // A Read on another stream that cannot complete is none of the fence's business.
+        WorkRequest other = p.request(Opcode.WRITE, 0, 3_000, 1_000, 3_000, 3);
+        other.fence = true;
+        p.net.filter = (d, plane, port) -> d[4] != 0x15 || d[6] != Opcode.READ_RESPONSE;
+        p.post(p.request(Opcode.READ_REQUEST, 9, 4_000_000, 10, 0, 99));
+        p.post(other);
+        assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == 4));
+        p.assertCopied(0, 0, 4_000);
     }
 
     @Test

@@ -292,6 +292,34 @@ class PathsTest {
         }
     }
 
+    /** After a plane has died in a transfer, the last words on another stream still come through both ways, quickly. */
+    @Test
+    void lastWordsComeThroughWithADeadPlane() {
+        for (int seed = 0; seed < 150; seed++) {
+            Peers p = new Peers(2000 + seed, slow(2000 + seed), slow(3000 + seed)).connect();
+            for (int i = 0; i < 4; i++) {
+                p.postReceiveB(7, 4_000_000 + i * 1_000L, 1_000, 100 + i);
+                p.a.endpoint.postReceive(p.ab, 7, p.memoryA.address() + 4_000_000 + i * 1_000L, 1_000, p.memoryA.key(), 100 + i);
+            }
+            int messages = 10 + seed % 20;
+            for (int i = 0; i < messages; i++) {
+                p.postReceiveB(0, 0, 0, i);
+                p.post(p.request(Opcode.WRITE_IMM, 0, 0, 100_000, 0, i));
+            }
+            p.run(seed * 7_000L);
+            p.net.blockedPlane[seed % 2] = true;
+            assertTrue(p.until(300_000_000L, () -> p.completionsA.size() == messages), "transfer, seed " + seed);
+            p.completionsB.clear();
+            p.post(p.request(Opcode.SEND, 7, 0, 300, 0, 900));
+            assertTrue(p.until(100_000_000L, () -> p.completionsB.stream().anyMatch(c -> c.wrId == 100)), "question, seed " + seed);
+            WorkRequest answer = p.request(Opcode.SEND, 7, 0, 900, 0, 901);
+            answer.localAddress = p.memoryB.address();
+            answer.localKey = p.memoryB.key();
+            assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, answer));
+            assertTrue(p.until(100_000_000L, () -> p.completionsA.stream().anyMatch(c -> c.isReceive)), "answer, seed " + seed);
+        }
+    }
+
     private static EndpointConfig slow(long seed) {
         EndpointConfig c = Peers.config(seed);
         c.timerFloorNs = 200_000;

@@ -17,7 +17,7 @@ import java.util.Random;
 /** Two connected endpoints on a {@link TestNetwork}, each with one region of memory: the stage of most transport tests. */
 final class Peers {
     static final int REGION_BYTES = 8 << 20;
-    static final int ALL = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
+    static final int ALL = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC;
 
     final TestNetwork net;
     final RegionTable regionsA = new RegionTable();

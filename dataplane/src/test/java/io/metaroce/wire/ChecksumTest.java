@@ -87,10 +87,10 @@ class ChecksumTest {
     void coverageByIntegrityAndOpcode() {
         Datagram d = Datagram.ofLength(DataHeader.LENGTH + 8);
         Prefix.write(d.at(), Type.DATA, 1);
-        for (int opcode = Opcode.WRITE; opcode <= Opcode.READ_RESPONSE; opcode++) {
+        for (int opcode = Opcode.WRITE; opcode <= Opcode.ATOMIC_RESPONSE; opcode++) {
             DataHeader.opcode(d.at(), opcode);
             assertEquals(d.length, Checksum.coveredLength(d.at(), d.length, true));
-            assertEquals(opcode == Opcode.READ_REQUEST ? d.length : DataHeader.LENGTH, Checksum.coveredLength(d.at(), d.length, false));
+            assertEquals(Opcode.fixedPayload(opcode) != 0 ? d.length : DataHeader.LENGTH, Checksum.coveredLength(d.at(), d.length, false));
         }
         Prefix.write(d.at(), Type.ACK, 1);
         assertEquals(d.length, Checksum.coveredLength(d.at(), d.length, false));

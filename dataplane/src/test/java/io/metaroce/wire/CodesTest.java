@@ -22,7 +22,7 @@ class CodesTest {
 
     @Test
     void opcodes() throws IOException {
-        assertEquals(6, compare("02-packets.md", "| Opcode | Name", "## ", "\\| (\\d+) \\| ([A-Z_]+) \\|.*", Opcode::name));
+        assertEquals(10, compare("02-packets.md", "| Opcode | Name", "## ", "\\| (\\d+) \\| ([A-Z_]+) \\|.*", Opcode::name));
     }
 
     @Test
@@ -37,8 +37,8 @@ class CodesTest {
 
     @Test
     void causes() throws IOException {
-        assertEquals(10, compare("07-limits.md", "### Causes", "### ", "(\\d+)\\s+([A-Z_]+)", Cause::name));
-        assertEquals(10, compare("06-streams.md", "### Checks", "### ", "\\| (\\d+) ([A-Z_]+) \\|", Cause::name));
+        assertEquals(11, compare("07-limits.md", "### Causes", "### ", "(\\d+)\\s+([A-Z_]+)", Cause::name));
+        assertEquals(11, compare("06-streams.md", "### Checks", "### ", "\\| (\\d+) ([A-Z_]+) \\|", Cause::name));
     }
 
     @Test
@@ -63,9 +63,9 @@ class CodesTest {
     @Test
     void operationsThatUseAReceive() {
         for (int opcode = 0; opcode <= 12; opcode++) {
-            boolean uses = opcode == Opcode.WRITE_IMM || opcode == Opcode.SEND || opcode == Opcode.SEND_IMM;
+            boolean uses = opcode == Opcode.WRITE_IMM || opcode == Opcode.SEND || opcode == Opcode.SEND_IMM || opcode == Opcode.SEND_INVALIDATE;
             assertEquals(uses, Opcode.consumesReceive(opcode), Opcode.name(opcode));
-            assertEquals(opcode >= 1 && opcode <= 6, Opcode.isDefined(opcode), Opcode.name(opcode));
+            assertEquals(opcode >= 1 && opcode <= 10, Opcode.isDefined(opcode), Opcode.name(opcode));
         }
         assertTrue(Opcode.hasImmediate(Opcode.WRITE_IMM));
         assertFalse(Opcode.hasImmediate(Opcode.SEND));

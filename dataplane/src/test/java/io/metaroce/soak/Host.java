@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import io.metaroce.memory.RegionTable;
+import io.metaroce.transport.Endpoint;
+import io.metaroce.transport.EndpointConfig;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.NetAddress;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
+
+/** One endpoint with its memory, the frames that are on their way to it, and when it will next be polled. */
+final class Host {
+    private static final int BURST = 64;
+    private static final MemorySegment HEADERS = Arena.global().allocate((long) BURST * TxBurst.HEADER_ROOM, 64);
+
+    final int number;
+    final EndpointConfig config;
+    final HostMemory memory;
+    final TxBurst tx;
+    final RxBurst rx;
+    final long pollNs;
+    final PriorityQueue<Frame> inbox = new PriorityQueue<>();
+    /** Connections that the application has, by handle. */
+    final Map<Integer, Side> sides = new HashMap<>();
+    RegionTable regions;
+    Endpoint endpoint;
+    int incarnation;
+    long lastPollNs;
+    long pausedUntilNs;
+    long fullAtNs;
+    boolean wasRestarted;
+
+    Host(int number, EndpointConfig config, HostMemory memory, int burst, long pollNs) {
+        this.number = number;
+        this.config = config;
+        this.memory = memory;
+        this.pollNs = pollNs;
+        tx = new TxBurst(burst);
+        rx = new RxBurst(burst);
+        for (int i = 0; i < burst; i++) {
+            tx.header[i] = HEADERS.address() + (long) i * TxBurst.HEADER_ROOM;
+        }
+    }
+
+    /** A fresh endpoint that knows nothing. */
+    void start(long secret) {
+        regions = new RegionTable();
+        memory.register(regions);
+        config.secret = secret;
+        config.seed = secret ^ 0x5eed;
+        endpoint = new Endpoint(config, regions);
+        incarnation++;
+        sides.clear();
+    }
+
+    static NetAddress address(int host, int plane) {
+        return new NetAddress(0, 0xffff_0a00_0000L | (long) plane << 8 | host + 1, PORT);
+    }
+
+    static final int PORT = 14_791;
+
+    /** When it must be polled next, as things are. */
+    long nextNs() {
+        long due = endpoint.nextDeadlineNs();
+        if (!inbox.isEmpty()) {
+            due = Math.min(due, inbox.peek().atNs);
+        }
+        return Math.max(due, Math.max(lastPollNs + pollNs, pausedUntilNs));
+    }
+
+    @Override
+    public String toString() {
+        return "host " + number;
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import io.metaroce.memory.Access;
+import io.metaroce.memory.MemoryRegion;
+import io.metaroce.memory.RegionTable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * A host's memory, with what must be in it. Regions lie between gaps that are not registered; a message gets ranges of its own,
+ * with guard bytes around them. All that is not a range in use must always be what the shadow says.
+ */
+final class HostMemory {
+    static final int GAP = 4096;
+    static final int MAIN = 128 << 10;
+    static final int SPECIAL = 8 << 10;
+    private static final int CELL = 64;
+    private static final int SIZE = 2 * MAIN + 4 * SPECIAL + 7 * GAP;
+    /** End of the first region: what requests that leave it may write. */
+    static final int TAIL = GAP;
+    private static final byte[] BASE = new byte[SIZE];
+
+    static {
+        SplittableRandom r = new SplittableRandom(4711);
+        r.nextBytes(BASE);
+    }
+
+    /** Bytes that belong to one use; until then and afterwards they are guard bytes like all others. */
+    record Range(HostMemory memory, MemoryRegion region, int offset, int length, int firstCell, int cells) {
+        long address() {
+            return memory.segment.address() + offset;
+        }
+    }
+
+    /** A range whose contents nobody may rely on: each byte is the old or the new one. */
+    private record Doubtful(Range range, byte[] maybe) { }
+
+    private final MemorySegment segment = Arena.global().allocate(SIZE, 64);
+    private final byte[] shadow = new byte[SIZE];
+    private final BitSet used = new BitSet();
+    private final List<Doubtful> doubtful = new ArrayList<>();
+    private SplittableRandom random = new SplittableRandom(0);
+    private boolean fleetingGone;
+    private byte[] fleetingAtEnd;
+    MemoryRegion[] main = new MemoryRegion[2];
+    MemoryRegion readOnly;
+    MemoryRegion writeOnly;
+    MemoryRegion foreign;
+    MemoryRegion fleeting;
+    private int fleetingCursor;
+
+    /** As new, for another scenario. */
+    void reset(long seed) {
+        random = new SplittableRandom(seed);
+        System.arraycopy(BASE, 0, shadow, 0, SIZE);
+        MemorySegment.copy(BASE, 0, segment, ValueLayout.JAVA_BYTE, 0, SIZE);
+        used.clear();
+        doubtful.clear();
+        fleetingGone = false;
+        fleetingAtEnd = null;
+        fleetingCursor = 0;
+    }
+
+    private static int mainAt(int i) {
+        return GAP + i * (MAIN + GAP);
+    }
+
+    private static int specialAt(int i) {
+        return GAP + 2 * (MAIN + GAP) + i * (SPECIAL + GAP);
+    }
+
+    void register(RegionTable table) {
+        int all = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
+        for (int i = 0; i < 2; i++) {
+            main[i] = table.register(0, segment.asSlice(mainAt(i), MAIN), all);
+        }
+        readOnly = table.register(0, segment.asSlice(specialAt(0), SPECIAL), Access.REMOTE_READ);
+        writeOnly = table.register(0, segment.asSlice(specialAt(1), SPECIAL), Access.REMOTE_WRITE);
+        foreign = table.register(7, segment.asSlice(specialAt(2), SPECIAL), all);
+        if (!fleetingGone) {
+            fleeting = table.register(0, segment.asSlice(specialAt(3), SPECIAL), all);
+        }
+    }
+
+    /** From now on nothing may change in the region. */
+    void deregisterFleeting(RegionTable table) {
+        if (!fleetingGone) {
+            table.deregister(fleeting);
+            fleetingGone = true;
+            fleetingAtEnd = segment.asSlice(specialAt(3), SPECIAL).toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    boolean isFleetingGone() {
+        return fleetingGone;
+    }
+
+    /** A range in one of the main regions, or null when memory is short. */
+    Range take(int length) {
+        int misaligned = random.nextInt(CELL);
+        int cells = (misaligned + length) / CELL + 2;
+        int r = random.nextInt(2);
+        for (int t = 0; t < 2; t++, r ^= 1) {
+            int low = mainAt(r) / CELL;
+            int high = (mainAt(r) + MAIN - (r == 0 ? TAIL : 0)) / CELL;
+            int from = low + random.nextInt(high - low);
+            Range found = find(r, from, high, cells, misaligned, length);
+            if (found == null) {
+                found = find(r, low, high, cells, misaligned, length);
+            }
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private Range find(int r, int from, int high, int cells, int misaligned, int length) {
+        for (int at = used.nextClearBit(from); at + cells <= high; at = used.nextClearBit(at)) {
+            int end = used.nextSetBit(at);
+            if (end < 0 || end - at >= cells) {
+                used.set(at, at + cells);
+                return new Range(this, main[r], at * CELL + CELL / 2 + misaligned / 2, length, at, cells);
+            }
+            at = end;
+        }
+        return null;
+    }
+
+    /** A range of the fleeting region, used once. */
+    Range takeFleeting(int length) {
+        if (fleetingGone || fleetingCursor + length + 1 > SPECIAL) {
+            return null;
+        }
+        Range range = new Range(this, fleeting, specialAt(3) + fleetingCursor, length, 0, 0);
+        fleetingCursor += length + 1;
+        return range;
+    }
+
+    /** Writes new random contents and returns them: they are what must be there now. */
+    byte[] fill(Range range) {
+        byte[] data = new byte[range.length];
+        random.nextBytes(data);
+        System.arraycopy(data, 0, shadow, range.offset, data.length);
+        MemorySegment.copy(data, 0, segment, ValueLayout.JAVA_BYTE, range.offset, data.length);
+        return data;
+    }
+
+    /** The index of the first wrong byte, or -1. */
+    int mismatch(Range range, byte[] expected) {
+        return (int) MemorySegment.ofArray(expected).mismatch(segment.asSlice(range.offset, range.length));
+    }
+
+    boolean isUntouched(Range range) {
+        return MemorySegment.mismatch(MemorySegment.ofArray(shadow), range.offset, range.offset + range.length, segment, range.offset,
+                range.offset + range.length) < 0;
+    }
+
+    /** Whether each byte is the old one, or that of {@code maybe}, which may be null. */
+    boolean isMixOf(Range range, byte[] maybe) {
+        for (int i = 0; i < range.length; i++) {
+            byte is = segment.get(ValueLayout.JAVA_BYTE, range.offset + i);
+            if (is != shadow[range.offset + i] && (maybe == null || is != maybe[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The use is over: other contents take the place of the old, so that whatever still writes there is found. */
+    void release(Range range) {
+        if (range.cells > 0) {
+            fill(range);
+            used.clear(range.firstCell, range.firstCell + range.cells);
+        } else if (!fleetingGone) {
+            fill(range);
+        } else {
+            doubt(range, null);
+        }
+    }
+
+    /** Its contents are the old or {@code maybe}, byte by byte, and the range is not used again. */
+    void doubt(Range range, byte[] maybe) {
+        doubtful.add(new Doubtful(range, maybe));
+    }
+
+    /** Compares everything; returns what is wrong, or null. No range is in use any more but the doubtful ones. */
+    String audit() {
+        if (fleetingAtEnd != null) {
+            for (int i = 0; i < SPECIAL; i++) {
+                byte is = segment.get(ValueLayout.JAVA_BYTE, specialAt(3) + i);
+                if (is != fleetingAtEnd[i]) {
+                    return "byte " + i + " of a deregistered region was written";
+                }
+            }
+            System.arraycopy(fleetingAtEnd, 0, shadow, specialAt(3), SPECIAL);
+        }
+        for (Doubtful d : doubtful) {
+            for (int i = 0; i < d.range.length; i++) {
+                int at = d.range.offset + i;
+                byte is = segment.get(ValueLayout.JAVA_BYTE, at);
+                if (is != shadow[at] && (d.maybe == null || is != d.maybe[i]) && !(fleetingAtEnd != null && d.range.cells == 0)) {
+                    return "byte " + i + " of an unfinished message at offset " + d.range.offset + " is neither old nor new";
+                }
+                shadow[at] = is;
+            }
+        }
+        int tail = mainAt(0) + MAIN - TAIL;
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, tail, shadow, tail, TAIL);
+        long wrong = MemorySegment.ofArray(shadow).mismatch(segment);
+        return wrong < 0 ? null : "byte at offset " + wrong + " (" + where((int) wrong) + ") was written by nobody who may";
+    }
+
+    private static String where(int offset) {
+        for (int i = 0; i < 2; i++) {
+            if (offset >= mainAt(i) && offset < mainAt(i) + MAIN) {
+                return "main region " + i;
+            }
+        }
+        String[] names = {"read-only region", "write-only region", "foreign region", "fleeting region"};
+        for (int i = 0; i < 4; i++) {
+            if (offset >= specialAt(i) && offset < specialAt(i) + SPECIAL) {
+                return names[i];
+            }
+        }
+        return "not registered";
+    }
+}

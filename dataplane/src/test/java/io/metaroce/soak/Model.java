@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import io.metaroce.transport.Completion;
+import io.metaroce.transport.ConnectionStats;
+import io.metaroce.transport.Event;
+import io.metaroce.transport.PathStats;
+import io.metaroce.wire.Cause;
+import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Reason;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What the applications know and may expect: takes every completion and event, and objects to what must not be. */
+final class Model {
+    private record Name(int host, int incarnation, int handle) { }
+
+    final Map<Check, Long> checks = new EnumMap<>(Check.class);
+    private final Map<Name, Side> byName = new HashMap<>();
+    /** Who accepted whom, as the wire showed: responder to initiator. */
+    private final Map<Name, Name> pairs = new HashMap<>();
+    private final Map<Name, Name> accepted = new HashMap<>();
+    private final Completion completion = new Completion();
+    private final Event event = new Event();
+    private final ConnectionStats stats = new ConnectionStats();
+    private final PathStats pathStats = new PathStats();
+    private final List<Host> hosts;
+    /** A silence that may end a connection was part of the scenario. */
+    boolean silenceIsPossible;
+    long connections;
+    long messages;
+    long nowNs;
+
+    Model(List<Host> hosts) {
+        this.hosts = hosts;
+    }
+
+    void count(Check c) {
+        checks.merge(c, 1L, Long::sum);
+    }
+
+    // ---- connections ----
+
+    Side connecting(Host host, int handle, Host peer, int streams) {
+        Side side = new Side(host, handle, peer, streams, nowNs);
+        add(side);
+        return side;
+    }
+
+    private void add(Side side) {
+        Name name = new Name(side.host.number, side.incarnation, side.handle);
+        if (byName.put(name, side) != null || side.host.sides.put(side.handle, side) != null) {
+            throw new Violation(side + ": the handle is in use already");
+        }
+    }
+
+    /** An ACCEPT reached the initiator: tells which two handles are one connection. */
+    void onAccept(Host responder, int responderIncarnation, int responderHandle, Host initiator, int initiatorHandle) {
+        Name from = new Name(initiator.number, initiator.incarnation, initiatorHandle);
+        Name to = new Name(responder.number, responderIncarnation, responderHandle);
+        if (accepted.putIfAbsent(from, to) == null) {
+            pairs.put(to, from);
+            Side side = byName.get(from);
+            if (side != null && side.state != Side.DEAD) {
+                side.peerIncarnation = responderIncarnation;
+            }
+        }
+    }
+
+    /** The host's process dies: nothing will be heard of its requests. */
+    void kill(Host host) {
+        for (Side side : host.sides.values()) {
+            for (int i = 0; i < side.streams.length; i++) {
+                Side.Stream s = side.streams[i];
+                s.pending.forEach(m -> {
+                    doubt(m);
+                    host.memory.doubt(m.local, m.opcode == Opcode.READ_REQUEST ? m.data : null);
+                });
+                s.pending.clear();
+                int k = 0;
+                for (Side.Receive r : s.receives) {
+                    host.memory.doubt(r.range(), incoming(side, i, k++, r));
+                }
+                s.receives.clear();
+            }
+            side.state = Side.DEAD;
+        }
+        host.sides.clear();
+    }
+
+    /** Contents that the k-th receive may hold in part: those of the k-th message on its way. */
+    private static byte[] incoming(Side side, int stream, int k, Side.Receive r) {
+        if (side.peer == null) {
+            return null;
+        }
+        int i = 0;
+        for (Message m : side.peer.streams[stream].undelivered) {
+            if (i++ == k) {
+                return m.opcode == Opcode.WRITE_IMM || m.length > r.length() ? null : java.util.Arrays.copyOf(m.data, r.length());
+            }
+        }
+        return null;
+    }
+
+    /** The application gave the connection up; its completions follow, no event does. */
+    void aborted(Side side, int reason) {
+        side.abortedByUs = true;
+        side.abortReason = reason;
+        drain(side.host);
+        end(side);
+    }
+
+    private void end(Side side) {
+        for (int i = 0; i < side.streams.length; i++) {
+            Side.Stream s = side.streams[i];
+            if (!s.pending.isEmpty()) {
+                throw new Violation(side + ": no completion of " + s.pending.peek() + ", but the connection is over");
+            }
+            if (!s.receives.isEmpty()) {
+                throw new Violation(side + ": no completion of receive " + s.receives.peek().id() + ", but the connection is over");
+            }
+        }
+        side.state = Side.DEAD;
+        side.host.sides.remove(side.handle);
+    }
+
+    // ---- what an endpoint tells ----
+
+    /** Takes all that the host's endpoint has to tell. */
+    void drain(Host host) {
+        // Receives first where both wait: the sender may learn of the same moment a little later in this very loop.
+        while (host.endpoint.pollCompletion(completion)) {
+            Side side = host.sides.get(completion.connection);
+            if (side == null) {
+                throw new Violation(host + ": a completion for connection 0x" + Integer.toHexString(completion.connection)
+                        + ", which is not there");
+            }
+            if (completion.stream < 0 || completion.stream >= side.streams.length) {
+                throw new Violation(side + ": a completion on stream " + completion.stream);
+            }
+            if (completion.isReceive) {
+                onReceived(side, completion);
+            } else {
+                onDone(side, completion);
+            }
+        }
+        while (host.endpoint.pollEvent(event)) {
+            onEvent(host, event);
+        }
+        lookAtPool(host);
+    }
+
+    /** Whether the host may refuse for want of a connection. */
+    void lookAtPool(Host host) {
+        if (host.endpoint.liveConnections() == host.config.maxConnections) {
+            host.fullAtNs = nowNs;
+        }
+    }
+
+    private void onDone(Side side, Completion c) {
+        Side.Stream s = side.streams[c.stream];
+        Message m = s.pending.peek();
+        if (m == null || m.id != c.wrId) {
+            throw new Violation(side + ": completion of " + c.wrId + " on stream " + c.stream + " (status " + c.status + "), expected "
+                    + (m == null ? "none" : m));
+        }
+        if (m.opcode != c.opcode || c.hasImmediate || c.byteLength != (c.status == Completion.OK ? m.length : 0)) {
+            throw new Violation(side + ": completion of " + m + " with opcode " + c.opcode + ", " + c.byteLength + " B");
+        }
+        count(Check.ORDER);
+        s.pending.remove();
+        m.done = true;
+        messages++;
+        if (c.status == Completion.OK) {
+            ok(side, s, m);
+        } else {
+            failed(side, s, m, c.status);
+            doubt(m);
+        }
+        if (m.opcode == Opcode.READ_REQUEST) {
+            int wrong = side.host.memory.mismatch(m.local, m.data);
+            if (c.status == Completion.OK && wrong >= 0) {
+                throw new Violation(side + ": byte " + wrong + " of " + m + " is wrong");
+            }
+            if (c.status != Completion.OK && m.source == null && !side.host.memory.isMixOf(m.local, m.data)) {
+                throw new Violation(side + ": unfinished " + m + " left what its source never held");
+            }
+            if (c.status == Completion.OK) {
+                count(m.source == null ? Check.READ_BYTES : Check.READ_AFTER_WRITE);
+            }
+            if (m.source != null) {
+                Message w = m.source;
+                if (--w.readers == 0 && w.delivered && w.remote != null) {
+                    w.remote.memory().release(w.remote);
+                    w.remote = null;
+                }
+            } else if (m.remote != null) {
+                m.remote.memory().release(m.remote);
+                m.remote = null;
+            }
+        }
+        side.host.memory.release(m.local);
+    }
+
+    private void ok(Side side, Side.Stream s, Message m) {
+        if (m.badCause != 0) {
+            throw new Violation(side + ": " + m + " should have been refused with " + Cause.name(m.badCause));
+        }
+        if (s.refused) {
+            throw new Violation(side + ": " + m + " is complete behind a refused message");
+        }
+        if (Opcode.consumesReceive(m.opcode) && !m.delivered) {
+            throw new Violation(side + ": " + m + " is complete, but was not received");
+        }
+        if (m.opcode == Opcode.WRITE && !m.delivered) {
+            see(side, m);
+        }
+        s.unseen.remove(m);
+        if (m.length == 0) {
+            count(Check.ZERO_LENGTH);
+        }
+    }
+
+    private void failed(Side side, Side.Stream s, Message m, int status) {
+        switch (status) {
+            case Completion.FLUSHED -> {
+                count(Check.FLUSHED);
+                if (!s.mayFail) {
+                    throw new Violation(side + ": " + m + " was flushed, but nothing failed");
+                }
+            }
+            case Completion.CONNECTION_LOST -> {
+                count(Check.LOST);
+                if (!side.abortedByUs && !side.peerIsGone() && !silenceIsPossible && !peerCloses(side)) {
+                    throw new Violation(side + ": " + m + " was lost with the connection, but nothing ended it");
+                }
+            }
+            default -> {
+                count(status == Cause.UNKNOWN_STREAM ? Check.NO_STREAM : m.possibleCause == status ? Check.REGION_GONE : Check.REFUSED_CAUSE);
+                if (status != m.badCause && status != m.possibleCause
+                        && !(status == Cause.UNKNOWN_STREAM && side.peerHost.config.streamPool < 64)) {
+                    throw new Violation(side + ": " + m + " was refused with " + Cause.name(status) + ", expected "
+                            + Cause.name(m.badCause));
+                }
+                s.refused = true;
+            }
+        }
+    }
+
+    private static boolean peerCloses(Side side) {
+        return side.peer != null && side.peer.closedByUs;
+    }
+
+    private void onReceived(Side side, Completion c) {
+        Side.Stream s = side.streams[c.stream];
+        Side.Receive r = s.receives.peek();
+        if (r == null || r.id() != c.wrId) {
+            throw new Violation(side + ": completion of receive " + c.wrId + " on stream " + c.stream + ", expected "
+                    + (r == null ? "none" : r.id()));
+        }
+        count(Check.ORDER);
+        if (c.status != Completion.OK) {
+            if (c.status == Completion.FLUSHED ? !s.mayFail : c.status != Completion.CONNECTION_LOST) {
+                throw new Violation(side + ": receive " + c.wrId + " ended with status " + c.status + ", but nothing failed");
+            }
+            if (!isOldOr(r, incoming(side, c.stream, 0, r))) {
+                throw new Violation(side + ": receive " + c.wrId + " was flushed, and holds what nobody sent");
+            }
+            s.receives.remove();
+            side.host.memory.release(r.range());
+            if (side.peer != null) {
+                side.peer.streams[c.stream].undelivered.poll();
+            }
+            return;
+        }
+        Message m = side.peer == null ? null : side.peer.streams[c.stream].undelivered.poll();
+        if (m == null) {
+            throw new Violation(side + ": receive " + c.wrId + " on stream " + c.stream + " is complete, but nothing was sent");
+        }
+        s.receives.remove();
+        if (m.badCause != 0) {
+            throw new Violation(side + ": " + m + " was received, but should have been refused with " + Cause.name(m.badCause));
+        }
+        boolean immediate = Opcode.hasImmediate(m.opcode);
+        if (c.opcode != m.opcode || c.byteLength != m.length || c.hasImmediate != immediate || immediate && c.immediate != m.immediate) {
+            throw new Violation(side + ": received " + c.byteLength + " B, opcode " + c.opcode + ", immediate "
+                    + (c.hasImmediate ? c.immediate : "none") + " instead of " + m + ", immediate " + m.immediate);
+        }
+        if (immediate) {
+            count(Check.IMMEDIATE);
+        }
+        // Whatever the stream brought before must be visible now.
+        Side.Stream from = side.peer.streams[c.stream];
+        while (!from.unseen.isEmpty() && from.unseen.peek().id <= m.id) {
+            Message w = from.unseen.remove();
+            if (!w.delivered && w.badCause == 0) {
+                see(side.peer, w);
+                count(Check.RECEIVE_OF_WRITE);
+            }
+        }
+        m.delivered = true;
+        if (m.opcode == Opcode.WRITE_IMM) {
+            if (!side.host.memory.isUntouched(r.range())) {
+                throw new Violation(side + ": " + m + " touched the memory of its receive");
+            }
+        } else {
+            HostMemory.Range part = new HostMemory.Range(r.range().memory(), r.range().region(), r.range().offset(), m.length, 0, 0);
+            int wrong = side.host.memory.mismatch(part, m.data);
+            if (wrong >= 0) {
+                throw new Violation(side + ": byte " + wrong + " of " + m + " was received wrong");
+            }
+            count(Check.RECEIVE_BYTES);
+        }
+        side.host.memory.release(r.range());
+    }
+
+    private static boolean isOldOr(Side.Receive r, byte[] maybe) {
+        HostMemory memory = r.range().memory();
+        return memory.isMixOf(r.range(), maybe);
+    }
+
+    /** The bytes of a Write must be in their place; then the target's application uses the place for something else. */
+    private void see(Side side, Message m) {
+        m.delivered = true;
+        if (m.remote == null) {
+            return;
+        }
+        int wrong = m.remote.memory().mismatch(m.remote, m.data);
+        if (wrong >= 0 && !m.remote.memory().isFleetingGone()) {
+            throw new Violation(side + ": byte " + wrong + " of " + m + " is wrong at its target");
+        }
+        count(Check.WRITE_BYTES);
+        if (m.readers == 0) {
+            m.remote.memory().release(m.remote);
+            m.remote = null;
+        }
+    }
+
+    /** What was begun and not finished may have had any part of its effect, and may still have it. */
+    private static void doubt(Message m) {
+        if (m.remote != null && m.opcode != Opcode.READ_REQUEST && !m.delivered) {
+            m.remote.memory().doubt(m.remote, m.data);
+            m.remote = null;
+        }
+    }
+
+    private void onEvent(Host host, Event e) {
+        Side side = host.sides.get(e.connection);
+        if (e.kind == Event.ACCEPTED) {
+            accept(host, e, side);
+            return;
+        }
+        if (side == null) {
+            throw new Violation(host + ": event for connection 0x" + Integer.toHexString(e.connection) + ", which is not there: " + e.text());
+        }
+        String peer = Host.address(side.peerHost.number, 0).toString();
+        if (!e.text().contains(peer)) {
+            throw new Violation(side + ": the event does not name its peer " + peer + ": " + e.text());
+        }
+        switch (e.kind) {
+            case Event.CONNECTED -> {
+                require(side.state == Side.CONNECTING, side, e);
+                side.state = Side.UP;
+                connections++;
+                count(Check.CONNECTED);
+            }
+            case Event.REFUSED -> {
+                require(side.state == Side.CONNECTING && e.reason == Reason.NO_CONTEXT && e.retryAfterMs > 0
+                        && side.peerHost.fullAtNs >= side.bornNs, side, e);
+                count(Check.REFUSED);
+                end(side);
+            }
+            case Event.CLOSED -> {
+                require(side.closedByUs || peerCloses(side), side, e);
+                count(Check.CLOSED);
+                end(side);
+            }
+            case Event.FAILED -> {
+                boolean fits = switch (e.reason) {
+                    case Reason.TIMEOUT -> silenceIsPossible || side.peerIsGone() || side.state == Side.CONNECTING && side.peerHost.wasRestarted;
+                    case Reason.PEER_RESTARTED -> side.peerIsGone() || silenceIsPossible || peerCloses(side);
+                    case Reason.APPLICATION_ABORT, Reason.SHUTDOWN -> side.peer != null && side.peer.abortedByUs
+                            && side.peer.abortReason == e.reason;
+                    default -> false;
+                };
+                require(fits, side, e);
+                count(Check.FAILED);
+                end(side);
+            }
+            case Event.STREAM_FAILED -> {
+                require(e.stream >= 0 && e.stream < side.streams.length && side.streams[e.stream].mayFail, side, e);
+            }
+            default -> require(false, side, e);
+        }
+    }
+
+    private void accept(Host host, Event e, Side known) {
+        Name from = pairs.get(new Name(host.number, host.incarnation, e.connection));
+        Side initiator = from == null ? null : byName.get(from);
+        if (known != null || initiator == null) {
+            throw new Violation(host + " accepted a connection that nobody made: " + e.text());
+        }
+        Side side = new Side(host, e.connection, initiator.host, initiator.streams.length, nowNs);
+        side.state = Side.UP;
+        side.peer = initiator;
+        side.peerIncarnation = initiator.incarnation;
+        initiator.peer = side;
+        for (int i = 0; i < side.streams.length; i++) {
+            side.streams[i].mayFail = initiator.streams[i].mayFail;
+        }
+        add(side);
+        count(Check.CONNECTED);
+    }
+
+    private static void require(boolean fits, Side side, Event e) {
+        if (!fits) {
+            throw new Violation(side + ": nothing explains the event: " + e.text());
+        }
+    }
+
+    // ---- states that must hold at any time ----
+
+    void inspect(Side side) {
+        side.host.endpoint.readStats(side.handle, stats);
+        if (stats.violations != 0) {
+            throw new Violation(side + ": " + stats.violations + " packets of an honest peer broke the rules");
+        }
+        count(Check.NO_VIOLATION);
+        if (side.state != Side.UP) {
+            return;
+        }
+        int[] out = new int[8];
+        int paths = side.host.endpoint.pathCount(side.handle);
+        for (int i = 0; i < paths; i++) {
+            side.host.endpoint.readPath(side.handle, i, pathStats);
+            out[pathStats.plane] += pathStats.inflight;
+        }
+        // Repairs take the place of packets that left; a run may be under way.
+        int most = side.peerHost.config.receiveBufferPackets + side.host.config.runLength;
+        for (int o : out) {
+            if (o > most) {
+                throw new Violation(side + ": " + o + " packets are out on a plane where the peer can hold "
+                        + side.peerHost.config.receiveBufferPackets);
+            }
+        }
+        count(Check.WINDOW);
+    }
+
+    /** All connections are over: nothing may be left of them. */
+    void auditEnd() {
+        for (Host h : hosts) {
+            String wrong = h.memory.audit();
+            if (wrong != null) {
+                throw new Violation(h + ": " + wrong);
+            }
+            count(Check.MEMORY);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import io.metaroce.transport.EndpointConfig;
+import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.Type;
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * The wires between all hosts, in virtual time. A route is a pair of hosts, a plane and a source port: it has a delay of its own and
+ * keeps its packets in order; between routes there is no order. Everything that may happen to a packet is drawn from one seed.
+ */
+final class Network {
+    static final int PLANES = 4;
+    static final int PORTS = 8;
+    static final int FIRST_PORT = 50_000;
+    private static final int ANY = -1;
+    /** Frames are used again by later scenarios. */
+    private static final ArrayDeque<Frame> FREE = new ArrayDeque<>();
+
+    /** Something wrong with some routes for some time. */
+    record Trouble(Fault kind, long fromNs, long toNs, int host, int plane, int port, boolean oneWay, double probability) {
+        boolean hits(int from, int to, int plane, int port, long nowNs) {
+            return nowNs >= fromNs && nowNs < toNs && (host == ANY || host == from || !oneWay && host == to)
+                    && (this.plane == ANY || this.plane == plane) && (this.port == ANY || this.port == port);
+        }
+    }
+
+    final List<Trouble> troubles = new ArrayList<>();
+    private final List<Host> hosts;
+    private final SplittableRandom random;
+    private final long[] lastNs;
+    private final int[] routeDelayNs;
+    private final long[] linkFreeNs;
+    private long order;
+    double loss;
+    double duplicate;
+    double corrupt;
+    double mark;
+    long duplicateLaterNs = 1;
+    int jitterNs = 1;
+    int baseDelayNs;
+    /** Packets queue for the receiver's link, are marked when they wait long and dropped when it is full. */
+    boolean congestion;
+    boolean calm;
+    long datagrams;
+    long faults;
+    long digest;
+
+    Network(List<Host> hosts, int count, SplittableRandom random, int baseDelayNs, int spreadNs) {
+        this.hosts = hosts;
+        this.random = random;
+        this.baseDelayNs = baseDelayNs;
+        int routes = count * count * PLANES * PORTS;
+        lastNs = new long[routes];
+        routeDelayNs = new int[routes];
+        for (int i = 0; i < routes; i++) {
+            routeDelayNs[i] = random.nextInt(spreadNs + 1);
+        }
+        linkFreeNs = new long[count * PLANES];
+    }
+
+    /** No new faults from now on, but for troubles that outlast it. */
+    void calmDown() {
+        calm = true;
+        loss = duplicate = corrupt = mark = 0;
+    }
+
+    void send(Host from, TxBurst tx, int i, long nowNs) {
+        datagrams++;
+        int plane = tx.plane[i];
+        int port = tx.sourcePort[i] - FIRST_PORT;
+        int to = (int) (tx.destinationLow[i] & 0xff) - 1;
+        int toPlane = (int) (tx.destinationLow[i] >>> 8 & 0xff);
+        int length = tx.headerLength[i] + tx.payloadLength[i];
+        digest = (digest ^ nowNs ^ (long) length << 40 ^ (long) (plane * 31 + port) << 52) * 0x9e3779b97f4a7c15L;
+        if (to < 0 || to >= hosts.size() || toPlane != plane || tx.destinationPort[i] != Host.PORT || port < 0 || port >= PORTS
+                || length > Frame.ROOM) {
+            throw new Violation(from + " sends " + length + " B on plane " + plane + " to an address that nobody has");
+        }
+        check(from, tx.header[i]);
+        int route = ((from.number * hosts.size() + to) * PLANES + plane) * PORTS + port;
+        if (isLost(from.number, to, plane, port, nowNs)) {
+            faults++;
+            return;
+        }
+        long at = nowNs + baseDelayNs + routeDelayNs[route] + random.nextInt(jitterNs);
+        int ecn = mark > 0 && random.nextDouble() < mark ? 3 : 2;
+        if (congestion) {
+            int link = to * PLANES + plane;
+            long wait = linkFreeNs[link] - at;
+            long serial = (length + 66) * 8L * 1_000_000 / hosts.get(to).config.lineRateKbps;
+            if (wait > 400 * serial) {
+                faults++;
+                return;
+            }
+            if (wait > 60 * serial) {
+                ecn = 3;
+            }
+            linkFreeNs[link] = Math.max(at, linkFreeNs[link]) + serial;
+            at = linkFreeNs[link];
+        }
+        at = Math.max(at, lastNs[route] + 1);
+        lastNs[route] = at;
+        faults += ecn == 3 ? 1 : 0;
+        Frame f = frame(from, tx, i, length, plane, ecn);
+        if (corrupt > 0 && random.nextDouble() < corrupt) {
+            faults++;
+            if (isUncovered(from, f)) {
+                FREE.push(f);
+                return;
+            }
+            damage(f);
+        }
+        deliver(f, hosts.get(to), at);
+        if (duplicate > 0 && random.nextDouble() < duplicate) {
+            faults++;
+            deliver(copy(f), hosts.get(to), at + 1 + random.nextLong(duplicateLaterNs));
+        }
+    }
+
+    private void deliver(Frame f, Host to, long atNs) {
+        f.atNs = atNs;
+        f.order = order++;
+        to.inbox.add(f);
+    }
+
+    private boolean isLost(int from, int to, int plane, int port, long nowNs) {
+        if (loss > 0 && random.nextDouble() < loss) {
+            return true;
+        }
+        for (int i = 0; i < troubles.size(); i++) {
+            Trouble t = troubles.get(i);
+            if (t.hits(from, to, plane, port, nowNs) && (t.probability >= 1 || random.nextDouble() < t.probability)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Where payload is left to UDP's checksum, the network's damage ends there. */
+    private boolean isUncovered(Host from, Frame f) {
+        return from.config.integrity == EndpointConfig.INTEGRITY_HEADER && Prefix.type(f.address) == Type.DATA
+                && f.length > DataHeader.LENGTH;
+    }
+
+    private void damage(Frame f) {
+        f.corrupt = true;
+        if (random.nextInt(8) == 0) {
+            f.length = random.nextInt(f.length);
+            return;
+        }
+        // At most three bits within 32: a CRC of 32 bits finds every such damage.
+        int at = random.nextInt(f.length);
+        int bits = 1 + random.nextInt(3);
+        for (int i = 0; i < bits; i++) {
+            int where = Math.min(f.length - 1, at + i);
+            Bytes.putByte(f.address + where, Bytes.getU8(f.address + where) ^ 1 << random.nextInt(8));
+        }
+    }
+
+    private static void check(Host from, long header) {
+        if (Prefix.type(header) == Type.ACK && (AckHeader.flags(header) & AckHeader.SHARE) != 0
+                && AckHeader.shareKbps(header) > from.config.lineRateKbps) {
+            throw new Violation(from + " grants a share of " + AckHeader.shareKbps(header) + " kbit/s of a line of "
+                    + from.config.lineRateKbps);
+        }
+    }
+
+    private static Frame frame(Host from, TxBurst tx, int i, int length, int plane, int ecn) {
+        Frame f = take();
+        Bytes.copy(tx.header[i], f.address, tx.headerLength[i]);
+        if (tx.payloadLength[i] > 0) {
+            Bytes.copy(tx.payload[i], f.address + tx.headerLength[i], tx.payloadLength[i]);
+        }
+        f.length = length;
+        f.plane = plane;
+        f.ecn = ecn;
+        f.sourceHigh = from.config.localAddresses[plane].high();
+        f.sourceLow = from.config.localAddresses[plane].low();
+        f.sourcePort = tx.sourcePort[i];
+        f.corrupt = false;
+        f.from = from;
+        f.fromIncarnation = from.incarnation;
+        return f;
+    }
+
+    private static Frame copy(Frame o) {
+        Frame f = take();
+        Bytes.copy(o.address, f.address, o.length);
+        f.length = o.length;
+        f.plane = o.plane;
+        f.ecn = o.ecn;
+        f.sourceHigh = o.sourceHigh;
+        f.sourceLow = o.sourceLow;
+        f.sourcePort = o.sourcePort;
+        f.corrupt = o.corrupt;
+        f.from = o.from;
+        f.fromIncarnation = o.fromIncarnation;
+        return f;
+    }
+
+    private static Frame take() {
+        if (FREE.isEmpty()) {
+            long chunk = Arena.global().allocate(256L * Frame.ROOM, 64).address();
+            for (int i = 0; i < 256; i++) {
+                FREE.push(new Frame(chunk + (long) i * Frame.ROOM));
+            }
+        }
+        return FREE.pop();
+    }
+
+    static void give(Frame f) {
+        f.from = null;
+        FREE.push(f);
+    }
+}

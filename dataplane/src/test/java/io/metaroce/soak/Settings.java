@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import io.metaroce.transport.EndpointConfig;
+import io.metaroce.wire.NetAddress;
+import java.util.SplittableRandom;
+
+/** Draws the settings of an endpoint: different on every host, and now and then as small as they may be. */
+final class Settings {
+    private Settings() {
+    }
+
+    static EndpointConfig draw(SplittableRandom r, int host, boolean small) {
+        EndpointConfig c = new EndpointConfig();
+        int planes = 1 + r.nextInt(Network.PLANES);
+        c.localAddresses = new NetAddress[planes];
+        c.sourcePorts = new int[planes][1 + r.nextInt(Network.PORTS)];
+        for (int p = 0; p < planes; p++) {
+            c.localAddresses[p] = Host.address(host, p);
+            for (int i = 0; i < c.sourcePorts[p].length; i++) {
+                c.sourcePorts[p][i] = Network.FIRST_PORT + i;
+            }
+        }
+        c.payloadMtu = pick(r, 256, 500, 1024, 2048);
+        c.pathsPerPlane = 1 + r.nextInt(r.nextInt(4) == 0 ? 16 : 5);
+        c.maxConnections = 16;
+        c.maxStreams = 1 + r.nextInt(8);
+        c.streamPool = 64;
+        c.streamWindowPackets = pick(r, 64, 128, 512);
+        c.maxWorkRequests = 128;
+        c.receiveQueueDepth = pick(r, 4, 16);
+        c.maxPacketsOut = 1024;
+        c.ackEvery = pick(r, 1, 2, 4, 16);
+        c.runLength = pick(r, 1, 1, 4, 16);
+        c.lineRateKbps = pick(r, 1_000_000, 10_000_000, 100_000_000);
+        c.receiveBufferPackets = pick(r, 64, 256, 1024);
+        c.integrity = r.nextInt(4) == 0 ? EndpointConfig.INTEGRITY_HEADER : EndpointConfig.INTEGRITY_FULL;
+        c.timerFloorNs = r.nextInt(4) == 0 ? 20_000 + r.nextInt(180_000) : 0;
+        c.minWindowPackets = pick(r, 2, 2, 16);
+        c.ackDelayNs = pick(r, 1_000, 1_000, 20_000);
+        if (small) {
+            c.streamPool = r.nextInt(2) == 0 ? 3 + r.nextInt(6) : 64;
+            c.streamWindowPackets = r.nextInt(2) == 0 ? 64 : c.streamWindowPackets;
+            c.maxWorkRequests = 1 + r.nextInt(12);
+            c.receiveQueueDepth = pick(r, 1, 2, 4);
+            c.maxPacketsOut = r.nextInt(2) == 0 ? 64 : 128;
+            c.receiveBufferPackets = 4 + r.nextInt(28);
+            c.maxConnections = 1 + r.nextInt(4);
+        }
+        return c;
+    }
+
+    static int pick(SplittableRandom r, int... from) {
+        return from[r.nextInt(from.length)];
+    }
+}

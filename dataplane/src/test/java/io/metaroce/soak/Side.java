@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import java.util.ArrayDeque;
+
+/** One end of a connection, as its application and the model know it. */
+final class Side {
+    static final int CONNECTING = 0;
+    static final int UP = 1;
+    static final int CLOSING = 2;
+    static final int DEAD = 3;
+
+    record Receive(long id, HostMemory.Range range, int length) { }
+
+    static final class Stream {
+        /** Posted and not complete, in order. */
+        final ArrayDeque<Message> pending = new ArrayDeque<>();
+        /** Of these and those complete, the ones that use a receive and were not yet received. */
+        final ArrayDeque<Message> undelivered = new ArrayDeque<>();
+        /** Writes that were not yet found right, in order with the others. */
+        final ArrayDeque<Message> unseen = new ArrayDeque<>();
+        final ArrayDeque<Receive> receives = new ArrayDeque<>();
+        /** Posting receives is refused. */
+        boolean failed;
+        /** The peer refused a message: nothing behind it may complete. What only was flushed had its turn if a later one had. */
+        boolean refused;
+        /** A bad request was posted on it, by either side. */
+        boolean mayFail;
+    }
+
+    final Host host;
+    final int incarnation;
+    final int handle;
+    final Host peerHost;
+    final long bornNs;
+    final Stream[] streams;
+    Side peer;
+    /** Incarnation of the peer that was paired, or 0. */
+    int peerIncarnation;
+    int state;
+    boolean closedByUs;
+    boolean abortedByUs;
+    int abortReason;
+
+    Side(Host host, int handle, Host peerHost, int streams, long nowNs) {
+        this.host = host;
+        this.handle = handle;
+        this.peerHost = peerHost;
+        incarnation = host.incarnation;
+        bornNs = nowNs;
+        this.streams = new Stream[streams];
+        for (int i = 0; i < streams; i++) {
+            this.streams[i] = new Stream();
+        }
+    }
+
+    /** The peer's end is no more, so the loss of the connection is no wonder. */
+    boolean peerIsGone() {
+        return peer != null && (peer.state == DEAD || peer.abortedByUs) || peerIncarnation != 0 && peerIncarnation != peerHost.incarnation;
+    }
+
+    boolean isIdle() {
+        for (Stream s : streams) {
+            if (!s.pending.isEmpty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return host + " connection 0x" + Integer.toHexString(handle) + " to " + peerHost;
+    }
+}
