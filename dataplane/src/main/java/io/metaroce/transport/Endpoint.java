@@ -180,7 +180,7 @@ public final class Endpoint {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
             return STREAM_IN_ERROR;
         }
-        if (state.work.used() == state.work.capacity() || !state.completions.reserve()) {
+        if (state.work.capacity() - state.work.used() <= Limits.RESPONSE_RESERVE || !state.completions.reserve()) {
             return QUEUE_FULL;
         }
         long work = state.work.take();

@@ -58,7 +58,7 @@ final class EndpointState {
                 + RecordPool.bytes((long) PlaneRecord.BYTES * config.planes(), n)
                 + Slab.roundUp((long) PathRecord.BYTES * pathsPerConnection * n)
                 + RecordPool.bytes(PacketRecord.BYTES, config.maxPacketsOut)
-                + RecordPool.bytes(WorkRecord.BYTES, config.maxWorkRequests)
+                + RecordPool.bytes(WorkRecord.BYTES, config.maxWorkRequests + Limits.RESPONSE_RESERVE)
                 + RecordPool.bytes(StreamRecord.BYTES, streamCount)
                 + RecordPool.bytes(3 * windowBytes, windowCount)
                 + RecordPool.bytes(windowBytes, windowCount)
@@ -69,7 +69,7 @@ final class EndpointState {
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
         pathBase = slab.carve((long) PathRecord.BYTES * pathsPerConnection * n);
         packets = new RecordPool(slab, PacketRecord.BYTES, config.maxPacketsOut);
-        work = new RecordPool(slab, WorkRecord.BYTES, config.maxWorkRequests);
+        work = new RecordPool(slab, WorkRecord.BYTES, config.maxWorkRequests + Limits.RESPONSE_RESERVE);
         streams = new RecordPool(slab, StreamRecord.BYTES, streamCount);
         rxWindows = new RecordPool(slab, 3 * windowBytes, windowCount);
         txWindows = new RecordPool(slab, windowBytes, windowCount);

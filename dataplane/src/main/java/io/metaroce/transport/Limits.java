@@ -21,6 +21,9 @@ public final class Limits {
     /** Reads and atomics a stream may have in flight, a power of two. */
     public static final int MAX_READS = 16;
 
+    /** Work records that posting leaves free for responses, so that two ends that fill all others with Reads cannot block each other. */
+    static final int RESPONSE_RESERVE = 16;
+
     /* Handshake and close. */
     static final long INIT_RETRY_NS = 20_000_000;
     static final long INIT_RETRY_MAX_NS = 160_000_000;

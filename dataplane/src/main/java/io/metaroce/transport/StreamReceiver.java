@@ -157,6 +157,11 @@ final class StreamReceiver {
 
     /** The oldest receive has its message; a key that this is to end must be one of the connection's domain. */
     private void receive(long connection, long stream) {
+        if (slab.getInt(stream + StreamRecord.RECEIVES_DONE) == slab.getInt(stream + StreamRecord.RECEIVES_POSTED)) {
+            // Two messages for one receive: only a peer that breaks the rules does that, and nothing is left to complete.
+            state.statsOf(connection).violations++;
+            return;
+        }
         long entry = ReceiveQueue.entry(state, stream, slab.getInt(stream + StreamRecord.RECEIVES_DONE));
         if (slab.getInt(entry + ReceiveQueue.OPCODE) == Opcode.SEND_INVALIDATE && !state.regions.invalidate(
                 slab.getInt(entry + ReceiveQueue.IMMEDIATE), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN))) {

@@ -198,9 +198,15 @@ class AtomicsTest {
         EndpointConfig poor = Peers.config(47);
         poor.maxWorkRequests = 1;
         Peers p = new Peers(46, Peers.config(46), poor).connect();
-        // B's only work record is taken by a Send that has no credit.
+        // B's only work record for posting is taken by a Send that has no credit, those for responses by responses that get lost.
         WorkRequest waits = p.request(Opcode.SEND, 9, 0, 0, 0, 1);
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, waits));
+        boolean[] lose = {true};
+        p.net.filter = (d, plane, port) -> !lose[0] || d[4] != 0x15 || d[6] != Opcode.ATOMIC_RESPONSE;
+        for (int i = 0; i < Limits.RESPONSE_RESERVE; i++) {
+            p.post(add(p, 1, RESULTS + 800 + 8 * i, 16, 1, 100 + i));
+        }
+        p.run(1_000_000);
         p.postReceiveB(0, 0, 0, 2);
         for (int i = 0; i < 3; i++) {
             p.post(add(p, 0, RESULTS + 8 * i, 8, 1, i));
@@ -208,9 +214,11 @@ class AtomicsTest {
         p.post(p.request(Opcode.SEND, 0, 0, 0, 0, 3));
         assertTrue(p.until(100_000_000, () -> p.completionsB.size() == 1));
         assertEquals(3, get(p.memoryB, 8), "what stands before a Send is done when the Send completes");
+        assertEquals(1 + Limits.RESPONSE_RESERVE, p.b.endpoint.liveWorkRequests());
         assertTrue(p.completionsA.isEmpty());
+        lose[0] = false;
         assertEquals(Endpoint.OK, p.a.endpoint.postReceive(p.ab, 9, p.memoryA.address(), 0, p.memoryA.key(), 4));
-        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 5), p.completionsA.size() + " done");
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 5 + Limits.RESPONSE_RESERVE), p.completionsA.size() + " done");
         assertEquals(3, get(p.memoryB, 8));
         for (int i = 0; i < 3; i++) {
             assertEquals(i, get(p.memoryA, RESULTS + 8 * i));

@@ -163,6 +163,23 @@ class HandlersTest {
     }
 
     @Test
+    void twoMessagesForOneReceiveCompleteItOnce() {
+        p.postReceiveB(0, 500_000, 1_000, 5);
+        p.run(1_000_000);
+        toB.clear();
+        p.post(p.request(Opcode.SEND, 0, 0, 100, 0, 1));
+        assertTrue(p.until(100_000_000, () -> p.completionsB.size() == 1));
+        byte[] data = toB.stream().filter(d -> type(d) == DATA).findFirst().orElseThrow();
+        p.postReceiveB(0, 500_000, 1_000, 6);
+        for (int i = 1; i <= 2; i++) {
+            int n = i;
+            give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) + 3 - n).put(7, (byte) (3 - n)).putInt(SSN, 3 - n).putInt(40, 1)));
+        }
+        assertEquals(2, p.completionsB.size());
+        assertEquals(1, p.statsB().violations);
+    }
+
+    @Test
     void dataBeyondTheStreamWindowIsNotMarkedAsArrived() {
         byte[] data = oneWrite(100);
         toA.clear();
