@@ -157,6 +157,11 @@ final class HostMemory {
         return (int) MemorySegment.ofArray(expected).mismatch(segment.asSlice(range.offset, range.length));
     }
 
+    /** The new contents were found where they belong: from now on they must stay. */
+    void accept(Range range, byte[] data) {
+        System.arraycopy(data, 0, shadow, range.offset, data.length);
+    }
+
     boolean isUntouched(Range range) {
         return MemorySegment.mismatch(MemorySegment.ofArray(shadow), range.offset, range.offset + range.length, segment, range.offset,
                 range.offset + range.length) < 0;

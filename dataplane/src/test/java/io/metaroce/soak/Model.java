@@ -335,6 +335,8 @@ final class Model {
         if (m.readers == 0) {
             m.remote.memory().release(m.remote);
             m.remote = null;
+        } else {
+            m.remote.memory().accept(m.remote, m.data);
         }
     }
 
