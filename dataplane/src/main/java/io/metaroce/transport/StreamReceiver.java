@@ -58,6 +58,12 @@ final class StreamReceiver {
             return REFUSED;
         }
         if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
+            if (slab.getInt(stream + StreamRecord.NAKED) != 0 && slab.getInt(stream + StreamRecord.NAK_CAUSE) == Cause.UNKNOWN_STREAM) {
+                // The peer had no room for the stream and kept no memory of refusing it. It has room now, but the stream is dead here:
+                // swallowing its packets would complete them.
+                refuse(connection, DataHeader.stream(at), DataHeader.msn(at));
+                return REFUSED;
+            }
             return TAKEN;
         }
         int ssn = DataHeader.ssn(at);

@@ -177,7 +177,10 @@ final class Transmitter {
         while (sent < room && spanFree(path) && fresh(connection, path, nowNs)) {
             sent++;
         }
-        rotate(connection);
+        if (sent > 0) {
+            // A turn without a packet (no record left) must not make the connection ready again, or it would spin for ever.
+            rotate(connection);
+        }
         return sent;
     }
 
@@ -371,7 +374,10 @@ final class Transmitter {
         long gap = (long) ((length + DataHeader.LENGTH + Windows.WIRE_OVERHEAD) / bytesPerNs);
         long earliest = nowNs - gap * Limits.PACE_BURST_PACKETS;
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);
-        slab.putLong(plane + PlaneRecord.NEXT_TX_NS, (next - earliest < 0 ? earliest : next) + gap);
+        next = (next - earliest < 0 ? earliest : next) + gap;
+        // No share rules beyond its validity: a tiny one, of a time when we asked for nothing, must not hold us for seconds.
+        long expires = Math.max(nowNs, slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS));
+        slab.putLong(plane + PlaneRecord.NEXT_TX_NS, Math.min(next, expires));
     }
 
     /** All is sent: a probe behind the last packet of each path shows a lost tail one RTT from now. */
