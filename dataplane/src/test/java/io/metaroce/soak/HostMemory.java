@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
  */
 final class HostMemory {
     static final int GAP = 4096;
-    static final int MAIN = 128 << 10;
+    static final int MAIN = 192 << 10;
     static final int SPECIAL = 8 << 10;
     private static final int CELL = 64;
     private static final int SIZE = 2 * MAIN + 4 * SPECIAL + 7 * GAP;

@@ -240,7 +240,7 @@ final class Model {
             default -> {
                 count(status == Cause.UNKNOWN_STREAM ? Check.NO_STREAM : m.possibleCause == status ? Check.REGION_GONE : Check.REFUSED_CAUSE);
                 if (status != m.badCause && status != m.possibleCause
-                        && !(status == Cause.UNKNOWN_STREAM && side.peerHost.config.streamPool < 64)) {
+                        && !(status == Cause.UNKNOWN_STREAM && Math.min(side.host.config.streamPool, side.peerHost.config.streamPool) < 64)) {
                     throw new Violation(side + ": " + m + " was refused with " + Cause.name(status) + ", expected "
                             + Cause.name(m.badCause));
                 }

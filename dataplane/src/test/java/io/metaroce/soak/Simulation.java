@@ -24,7 +24,12 @@ final class Simulation {
     /** In calm, work must be done within this; longer where a dead peer has to be noticed first. */
     private static final long PROGRESS_NS = 1_000 * MS;
     private static final long NOTICE_NS = 5_000 * MS;
+    /** After an outage of seconds: CLOSE is repeated eight times, four smoothed round trips apart. */
+    private static final long LONG_NS = 60_000 * MS;
     private static final long END_NS = 6_000 * MS;
+    private static final long MOST_TURNS = 20_000_000;
+    /** So that memory suffices for a receive on every stream. */
+    private static final int MOST_CONNECTIONS = 5;
     private static final HostMemory[] MEMORY = new HostMemory[6];
 
     final Profile profile;
@@ -110,13 +115,13 @@ final class Simulation {
         }
         long calmNs = nowNs;
         anyDeath |= model.silenceIsPossible;
-        finish(calmNs + (anyDeath || anyConnecting() ? NOTICE_NS : PROGRESS_NS), this::workIsDone, "work is not done");
+        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() ? NOTICE_NS : PROGRESS_NS), this::workIsDone, "work is not done");
         model.count(Check.PROGRESS);
         for (Host h : hosts) {
             h.sides.values().forEach(model::inspect);
         }
         endAll();
-        finish(nowNs + END_NS, this::nothingLives, "something is left");
+        finish(nowNs + (model.silenceIsPossible ? LONG_NS : END_NS), this::nothingLives, "something is left");
         model.count(Check.NOTHING_LEFT);
         model.auditEnd();
     }
@@ -183,9 +188,16 @@ final class Simulation {
                     .append(e.liveWorkRequests()).append(" requests, ").append(e.livePackets()).append(" packets, ")
                     .append(e.liveWindows()).append(" windows; ");
             for (Side side : h.sides.values()) {
-                s.append(side).append(" in state ").append(side.state).append(" waits for");
-                for (Side.Stream stream : side.streams) {
-                    s.append(' ').append(stream.pending.peek()).append(',');
+                if (side.isIdle() && side.state == Side.UP) {
+                    continue;
+                }
+                s.append(side).append(" in state ").append(side.state);
+                for (int i = 0; i < side.streams.length; i++) {
+                    Side.Stream stream = side.streams[i];
+                    if (!stream.pending.isEmpty()) {
+                        s.append(" waits for ").append(stream.pending.peek()).append(", ").append(stream.undelivered.size())
+                                .append(" to be received, receives posted: ").append(side.peer == null ? -1 : side.peer.streams[i].receives.size());
+                    }
                 }
                 s.append("; ");
             }
@@ -227,6 +239,9 @@ final class Simulation {
                 actions.get(action++).run();
             } else {
                 turn(turn);
+                if (turns > MOST_TURNS) {
+                    throw new Violation("no end after " + turns + " turns: " + describe());
+                }
                 if ((++turns & 15) == 0 && done.getAsBoolean()) {
                     return;
                 }
@@ -397,7 +412,7 @@ final class Simulation {
     private void connect() {
         Host from = hosts.get(work.nextInt(hosts.size()));
         Host to = hosts.get((from.number + 1 + work.nextInt(hosts.size() - 1)) % hosts.size());
-        if (from.pausedUntilNs > nowNs) {
+        if (from.pausedUntilNs > nowNs || from.sides.size() >= MOST_CONNECTIONS || to.sides.size() >= MOST_CONNECTIONS) {
             return;
         }
         int handle = from.endpoint.connect(nowNs, to.config.localAddresses[0], 0);
@@ -596,7 +611,7 @@ final class Simulation {
             return;
         }
         boolean fits = switch (result) {
-            case Endpoint.QUEUE_FULL -> s.host.endpoint.liveWorkRequests() == s.host.config.maxWorkRequests;
+            case Endpoint.QUEUE_FULL -> s.host.endpoint.liveWorkRequests() >= s.host.config.maxWorkRequests;
             case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
             case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
             default -> false;
@@ -698,7 +713,7 @@ final class Simulation {
         for (int i = 0; i < s.streams.length; i++) {
             Side.Stream stream = s.streams[i];
             int needed = s.peer == null ? 0 : s.peer.streams[i].undelivered.size();
-            int wanted = calm ? needed : work.nextInt(8) == 0 ? needed + work.nextInt(2) : 0;
+            int wanted = calm ? needed : work.nextInt(8) == 0 ? needed + work.nextInt(4) / 3 : 0;
             while (stream.receives.size() < wanted && !stream.failed) {
                 HostMemory.Range range = s.host.memory.take(RECEIVE_BYTES);
                 if (range == null) {
