@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.wire;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import io.metaroce.bindings.libc.RawMemory;
 import java.nio.ByteOrder;
 
 /**
@@ -12,65 +11,72 @@ import java.nio.ByteOrder;
  * {@link Validate} has checked, or of memory they own. No alignment is needed. Stateless, any thread.
  */
 public final class Bytes {
-    /** All of memory. */
-    static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     private Bytes() {
     }
 
+    private static short big(short value) {
+        return LITTLE ? Short.reverseBytes(value) : value;
+    }
+
+    private static int big(int value) {
+        return LITTLE ? Integer.reverseBytes(value) : value;
+    }
+
+    private static long big(long value) {
+        return LITTLE ? Long.reverseBytes(value) : value;
+    }
+
     /** Returns 0 to 255. */
     public static int getU8(long address) {
-        return ALL.get(ValueLayout.JAVA_BYTE, address) & 0xff;
+        return RawMemory.getByte(address) & 0xff;
     }
 
     /** Returns 0 to 65535. */
     public static int getU16(long address) {
-        return ALL.get(SHORT, address) & 0xffff;
+        return big(RawMemory.getShort(address)) & 0xffff;
     }
 
     /** Returns the 32 bits as they are: serial numbers, keys and identifiers. */
     public static int getInt(long address) {
-        return ALL.get(INT, address);
+        return big(RawMemory.getInt(address));
     }
 
     /** Returns 0 to 2^32 - 1: quantities. */
     public static long getU32(long address) {
-        return ALL.get(INT, address) & 0xffff_ffffL;
+        return big(RawMemory.getInt(address)) & 0xffff_ffffL;
     }
 
     public static long getLong(long address) {
-        return ALL.get(LONG, address);
+        return big(RawMemory.getLong(address));
     }
 
     /** Writes the low 8 bits of {@code value}. */
     public static void putByte(long address, int value) {
-        ALL.set(ValueLayout.JAVA_BYTE, address, (byte) value);
+        RawMemory.putByte(address, (byte) value);
     }
 
     /** Writes the low 16 bits of {@code value}. */
     public static void putShort(long address, int value) {
-        ALL.set(SHORT, address, (short) value);
+        RawMemory.putShort(address, big((short) value));
     }
 
     public static void putInt(long address, int value) {
-        ALL.set(INT, address, value);
+        RawMemory.putInt(address, big(value));
     }
 
     public static void putLong(long address, long value) {
-        ALL.set(LONG, address, value);
+        RawMemory.putLong(address, big(value));
     }
 
     /** Copies {@code length} bytes. The ranges may overlap. */
     public static void copy(long from, long to, long length) {
-        MemorySegment.copy(ALL, from, ALL, to, length);
+        RawMemory.copy(from, to, length);
     }
 
     /** Sets {@code length} bytes to zero. */
     public static void zero(long at, long length) {
-        ALL.asSlice(at, length).fill((byte) 0);
+        RawMemory.zero(at, length);
     }
 }
