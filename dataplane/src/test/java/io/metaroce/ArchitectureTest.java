@@ -68,6 +68,7 @@ class ArchitectureTest {
     }
 
     @Test
+    @Requirement("MR-GEN-013")
     void onlyCoreReadsTheClock() {
         noClasses().that().resideOutsideOfPackage(inside("core")).should().accessTargetWhere(
                 describe("read a clock", (JavaAccess<?> access) -> readsClock(access.getTarget()))).check(classes);

@@ -7,10 +7,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -82,21 +84,35 @@ final class RequirementIndex {
         return text.replaceAll("\\s+", " ").replaceAll("^ ?\\|?|\\|? *$", "").strip();
     }
 
-    /** The index page, as it should be committed. */
-    String page() {
+    /**
+     * The index page, as it should be committed. It holds no totals: lines that every change touches would set all branches against one
+     * another.
+     */
+    String page(Map<String, TreeSet<String>> tests) {
         StringBuilder page = new StringBuilder("""
                 # Requirement index
 
-                Written by `RequirementIndexTest` (with `-Dspec.writeIndex=true`); do not edit. The binding text is in the file named.
+                Written by `RequirementIndexTest` (with `-Dspec.writeIndex=true`); do not edit. The binding text is in the file named. A class
+                without a method stands for all its tests.
 
-                | Identifier | Level | File | Begins |
-                |---|---|---|---|
+                | Identifier | Level | File | Begins | Tests |
+                |---|---|---|---|---|
                 """);
         for (Entry e : entries.values()) {
             page.append("| ").append(e.id).append(" | ").append(e.level).append(" | [").append(e.file).append("](").append(e.file).append(") | ")
-                    .append(beginning(e.text)).append(" |\n");
+                    .append(beginning(e.text)).append(" | ").append(String.join(", ", tests.getOrDefault(e.id, new TreeSet<>()))).append(" |\n");
+        }
+        TreeSet<String> untested = untestedMusts(tests.keySet());
+        if (!untested.isEmpty()) {
+            page.append("\n## MUST without a test\n\n");
+            untested.forEach(id -> page.append("- ").append(id).append('\n'));
         }
         return page.toString();
+    }
+
+    TreeSet<String> untestedMusts(Set<String> tested) {
+        return entries.values().stream().filter(e -> e.level.equals("MUST") && !tested.contains(e.id)).map(Entry::id)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static String beginning(String text) {

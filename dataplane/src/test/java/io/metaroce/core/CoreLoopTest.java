@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.metaroce.Requirement;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.port.PacketPort;
 import io.metaroce.port.PortCounters;
@@ -117,6 +118,7 @@ class CoreLoopTest {
     }
 
     @Test
+    @Requirement("MR-ENC-002")
     void thePortsLimitsReachTheConfiguration() {
         EndpointConfig config = new EndpointConfig();
         config.payloadMtu = 16_384;

@@ -62,29 +62,32 @@ class ErrorsTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.2})
-    @Requirement("MR-ERR-009")
+    @Requirement({"MR-ERR-009", "MR-ERR-001", "MR-ERR-030", "MR-ERR-032"})
     void badKey(double loss) {
         p.net.loss = loss;
         refused(Cause.BAD_KEY, write(wr -> wr.remoteKey ^= 0x1000));
     }
 
     @Test
+    @Requirement("MR-ERR-002")
     void badAddress() {
         refused(Cause.OUT_OF_BOUNDS, write(wr -> wr.remoteAddress = p.memoryB.address() - 1));
     }
 
     @Test
-    @Requirement("MR-ERR-010")
+    @Requirement({"MR-ERR-010", "MR-ERR-002"})
     void badLength() {
         refused(Cause.OUT_OF_BOUNDS, write(wr -> wr.remoteAddress = p.memoryB.address() + Peers.REGION_BYTES - 19_999));
     }
 
     @Test
+    @Requirement("MR-ERR-002")
     void addressThatWraps() {
         refused(Cause.OUT_OF_BOUNDS, write(wr -> wr.remoteAddress = -100));
     }
 
     @Test
+    @Requirement("MR-ERR-003")
     void noRightToWrite() {
         MemoryRegion readOnly = p.regionsB.register(0, Arena.ofAuto().allocate(100_000), Access.REMOTE_READ);
         refused(Cause.ACCESS_DENIED, write(wr -> {
@@ -94,6 +97,7 @@ class ErrorsTest {
     }
 
     @Test
+    @Requirement("MR-ERR-003")
     void noRightToRead() {
         MemoryRegion writeOnly = p.regionsB.register(0, Arena.ofAuto().allocate(100_000), Access.REMOTE_WRITE);
         WorkRequest wr = p.request(Opcode.READ_REQUEST, 0, 0, 1_000, 0, 0);
@@ -179,6 +183,7 @@ class ErrorsTest {
     }
 
     @Test
+    @Requirement("MR-ERR-004")
     void otherProtectionDomain() {
         MemoryRegion foreign = p.regionsB.register(7, Arena.ofAuto().allocate(100_000), Peers.ALL);
         refused(Cause.PROTECTION_DOMAIN, write(wr -> {
@@ -188,6 +193,7 @@ class ErrorsTest {
     }
 
     @Test
+    @Requirement({"MR-ERR-005", "MR-ERR-024"})
     void sendLongerThanItsReceive() {
         p.postReceiveB(0, 1_005_000, 9_999, 77);
         refused(Cause.BAD_LENGTH, p.request(Opcode.SEND, 0, 0, 10_000, 0, 0));
@@ -214,7 +220,7 @@ class ErrorsTest {
     }
 
     @Test
-    @Requirement("MR-ERR-012")
+    @Requirement({"MR-ERR-012", "MR-LOSS-006"})
     void noRoomForTheStream() {
         EndpointConfig few = Peers.config(4);
         few.streamPool = 3;

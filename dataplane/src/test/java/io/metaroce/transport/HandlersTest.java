@@ -102,6 +102,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement("MR-PATH-024")
     void dataOfThePastByPsnGoesToTheStreamLayerWhichKnowsIt() {
         byte[] data = oneWrite(100);
         give(p.b, changed(data, b -> b.putInt(PSN, b.getInt(PSN) - 300).put(7, (byte) 0)));
@@ -111,6 +112,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement({"MR-ACK-002", "MR-ACK-004", "MR-PKT-010"})
     void dataOfTheFutureByPsnIsAGapReportedAtOnce() {
         byte[] data = oneWrite(100);
         toA.clear();
@@ -124,6 +126,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement("MR-PATH-022")
     void dataFarAheadByPsnMovesTheWindowToItsFloor() {
         byte[] data = oneWrite(100);
         toA.clear();
@@ -138,6 +141,7 @@ class HandlersTest {
     // ---- Data, by SSN ----
 
     @Test
+    @Requirement("MR-STR-013")
     void dataDuplicateOrPastBySsnHasNoEffectTwice() {
         byte[] data = oneWrite(100);
         long received = p.statsB().bytesReceived;
@@ -147,6 +151,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement({"MR-STR-020", "MR-OP-011"})
     void dataOfTheFutureBySsnIsPlacedButCompletesNothing() {
         p.postReceiveB(0, 500_000, 1_000, 5);
         byte[] data = oneWrite(100);
@@ -180,6 +185,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement({"MR-STR-012", "MR-PATH-026"})
     void dataBeyondTheStreamWindowIsNotMarkedAsArrived() {
         byte[] data = oneWrite(100);
         toA.clear();
@@ -341,6 +347,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement("MR-ACK-014")
     void anAcknowledgementOfTheFutureIsAViolation() {
         oneWrite(100);
         byte[] ack = toA.stream().filter(d -> type(d) == ACK && d[6] > 0).reduce((x, y) -> y).orElseThrow();
@@ -350,6 +357,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement({"MR-ACK-012", "MR-PATH-003"})
     void anAcknowledgementOfAnotherEpochOrUnknownPathChangesNothing() {
         oneWrite(100);
         byte[] ack = toA.stream().filter(d -> type(d) == ACK && d[6] > 0).reduce((x, y) -> y).orElseThrow();
@@ -363,6 +371,7 @@ class HandlersTest {
     // ---- probes ----
 
     @Test
+    @Requirement({"MR-ACK-002", "MR-PATH-021", "MR-PATH-027"})
     void probesOldRepeatedAndAhead() {
         p.run(1_000_000_000L);
         byte[] probe = toB.stream().filter(d -> type(d) == PROBE).reduce((x, y) -> y).orElseThrow();
@@ -382,6 +391,7 @@ class HandlersTest {
     // ---- control blocks ----
 
     @Test
+    @Requirement({"MR-CRED-002", "MR-CRED-006"})
     void creditOfThePastAndRepeatedDoesNotCount() {
         p.postReceiveB(3, 0, 100, 1);
         p.run(200_000);
@@ -397,6 +407,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement("MR-ERR-031")
     void aRepeatedNakIsConfirmedAgainAndEndsNothingElse() {
         WorkRequest bad = p.request(Opcode.WRITE, 2, 0, 100, 0, 1);
         bad.remoteKey ^= 0x1000;
@@ -414,6 +425,7 @@ class HandlersTest {
     // ---- handshake and close ----
 
     @Test
+    @Requirement({"MR-CON-005", "MR-CON-013"})
     void handshakePacketsRepeatedLaterChangeNothing() {
         Peers q = new Peers(72);
         List<byte[]> all = new ArrayList<>();
@@ -437,6 +449,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement({"MR-CON-033", "MR-CON-034"})
     void aRepeatedCloseIsAcknowledgedAgain() {
         oneWrite(100);
         toB.clear();
@@ -451,6 +464,7 @@ class HandlersTest {
     }
 
     @Test
+    @Requirement("MR-CON-035")
     void aCloseWithAForeignSenderChangesNothing() {
         oneWrite(100);
         Peers q = p;

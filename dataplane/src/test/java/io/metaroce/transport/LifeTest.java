@@ -39,6 +39,7 @@ class LifeTest {
     }
 
     @RepeatedTest(5)
+    @Requirement("MR-CON-030")
     void closeFinishesWorkThenFreesBothEnds(RepetitionInfo i) {
         Peers p = new Peers(200 + i.getCurrentRepetition()).connect();
         p.net.loss = 0.1;
@@ -58,6 +59,7 @@ class LifeTest {
     }
 
     @Test
+    @Requirement("MR-CON-031")
     void abortTellsThePeer() {
         Peers p = new Peers(31).connect();
         p.post(p.request(Opcode.WRITE, 0, 0, 1_000_000, 0, 1));
@@ -131,6 +133,7 @@ class LifeTest {
     }
 
     @Test
+    @Requirement("MR-CON-003")
     void nobodyThere() {
         Peers p = new Peers(36);
         p.a.endpoint.connect(p.net.nowNs, TestNetwork.address(77, 0), 0);
@@ -142,6 +145,7 @@ class LifeTest {
     }
 
     @Test
+    @Requirement("MR-CON-017")
     void exhaustedPoolRefusesWithARetryTime() {
         EndpointConfig one = Peers.config(2);
         one.maxConnections = 1;
@@ -158,6 +162,7 @@ class LifeTest {
     }
 
     @Test
+    @Requirement("MR-PAR-012")
     void aServiceThatIsNotOfferedIsRefused() {
         EndpointConfig other = Peers.config(2);
         other.service = 5;

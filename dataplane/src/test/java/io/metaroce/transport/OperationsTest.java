@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OperationsTest {
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.01, 0.1, 0.3})
+    @Requirement({"MR-OP-001", "MR-STR-022"})
     void writesArriveInOrder(double loss) {
         Peers p = new Peers(11).connect();
         p.net.loss = loss;
@@ -43,6 +44,7 @@ class OperationsTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.05, 0.3})
+    @Requirement({"MR-OP-010", "MR-OP-011", "MR-OP-013", "MR-STR-022"})
     void sendsFindTheirReceives(double loss) {
         Peers p = new Peers(12).connect();
         p.net.loss = loss;
@@ -69,6 +71,7 @@ class OperationsTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.05, 0.3})
+    @Requirement({"MR-READ-002", "MR-READ-006", "MR-STR-022"})
     void readsSeeEarlierWrites(double loss) {
         Peers p = new Peers(13).connect();
         p.net.loss = loss;
@@ -141,6 +144,7 @@ class OperationsTest {
     }
 
     @Test
+    @Requirement("MR-OP-013")
     void writeWithImmediateTakesAReceive() {
         Peers p = new Peers(14).connect();
         p.net.loss = 0.1;
@@ -172,6 +176,7 @@ class OperationsTest {
     }
 
     @Test
+    @Requirement("MR-CRED-002")
     void aSendWaitsForAReceive() {
         Peers p = new Peers(16).connect();
         p.post(p.request(Opcode.SEND, 5, 0, 3_000, 0, 1));
@@ -207,6 +212,7 @@ class OperationsTest {
     }
 
     @Test
+    @Requirement({"MR-STR-021", "MR-CRC-002"})
     void duplicatesAndCorruptionHaveNoEffect() {
         Peers p = new Peers(18).connect();
         p.net.loss = 0.02;

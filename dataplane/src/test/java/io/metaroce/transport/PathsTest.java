@@ -37,6 +37,7 @@ class PathsTest {
     }
 
     @Test
+    @Requirement({"MR-LOSS-001", "MR-LOSS-002"})
     void aSingleLossIsRepairedOnceOnItsPathWithinTwoRoundTrips() {
         Peers p = new Peers(51).connect();
         int[] dropped = {0};
@@ -67,6 +68,7 @@ class PathsTest {
     }
 
     @Test
+    @Requirement("MR-LOSS-010")
     void aLostTailIsRepairedByAProbeNotATimeout() {
         for (int seed = 0; seed < 20; seed++) {
             Peers p = new Peers(300 + seed).connect();
@@ -88,7 +90,7 @@ class PathsTest {
     }
 
     @Test
-    @Requirement("MR-LOSS-022")
+    @Requirement({"MR-LOSS-022", "MR-LOSS-020", "MR-PATH-011"})
     void aDeadPathIsLeftWithinItsPlane() {
         Peers p = busy(52);
         p.run(100_000);
@@ -119,6 +121,7 @@ class PathsTest {
     }
 
     @Test
+    @Requirement({"MR-LOSS-030", "MR-LOSS-031", "MR-LOSS-034"})
     void aDeadPlaneIsOneDecisionAndLosesNothing() {
         Peers p = busy(54);
         p.run(100_000);
@@ -133,7 +136,7 @@ class PathsTest {
 
     @ParameterizedTest
     @ValueSource(longs = {10, 1_000, 20_000})
-    @Requirement({"MR-PATH-009", "MR-PATH-010"})
+    @Requirement({"MR-PATH-009", "MR-PATH-010", "MR-LOSS-032"})
     void aPlaneThatReturnsIsUsedAgain(long outageMs) {
         Peers p = busy(55);
         p.run(60_000);
@@ -176,6 +179,7 @@ class PathsTest {
     }
 
     @Test
+    @Requirement("MR-CC-012")
     void marksTrimOnlyTheirPath() {
         Peers p = busy(57);
         p.run(50_000);

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.function.IntUnaryOperator;
+import java.util.function.UnaryOperator;
 
 /**
  * Endpoints joined by a seeded network in virtual time: delay per source port, loss, duplication, corruption, marks, and planes or
@@ -28,6 +30,8 @@ final class TestNetwork {
             this.config = config;
             this.endpoint = endpoint;
             MemorySegment headers = Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
+            // Like a port's buffers in use: nothing may rely on zeros.
+            headers.fill((byte) 0xa5);
             for (int i = 0; i < tx.capacity; i++) {
                 tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
             }
@@ -35,6 +39,11 @@ final class TestNetwork {
         }
 
         private final List<MemorySegment> keep = new ArrayList<>();
+    }
+
+    /** Sees each datagram as it is sent, before anything is done to it. */
+    interface Observer {
+        void sent(Host from, byte[] datagram, int plane, int sourcePort, NetAddress to);
     }
 
     /** Decides on each datagram sent; return false to drop it. */
@@ -57,7 +66,15 @@ final class TestNetwork {
     double mark;
     long delayNs = 4_000;
     long jitterPerPortNs = 3_000;
+    Observer observer = (from, d, p, s, to) -> { };
+    /** What becomes of each datagram that passed the filter, on its way. */
+    UnaryOperator<byte[]> change = d -> d;
     Filter filter = (d, p, s) -> true;
+    /** ECN bits of what is not marked CE: ECT(0), or 0 where hosts cannot set them. */
+    int ecn = 2;
+    /** Source port that receivers see instead of the true one. */
+    IntUnaryOperator seenPort = s -> s;
+    int receivePort = 14791;
     boolean[] blockedPlane = new boolean[8];
     long datagrams;
 
@@ -71,7 +88,7 @@ final class TestNetwork {
         config.localAddresses = new NetAddress[planes];
         config.sourcePorts = new int[planes][32];
         for (int p = 0; p < planes; p++) {
-            config.localAddresses[p] = address(n, p);
+            config.localAddresses[p] = new NetAddress(0, address(n, p).low(), receivePort);
             for (int i = 0; i < 32; i++) {
                 config.sourcePorts[p][i] = 50_000 + i;
             }
@@ -153,20 +170,23 @@ final class TestNetwork {
 
     private void send(Host from, int plane, int sourcePort, NetAddress to, byte[] bytes) {
         datagrams++;
+        observer.sent(from, bytes, plane, sourcePort, to);
         Host target = byAddress.get(to.toString());
         if (target == null || blockedPlane[plane] || !filter.pass(bytes, plane, sourcePort) || random.nextDouble() < loss) {
             return;
         }
-        NetAddress source = new NetAddress(from.config.localAddresses[plane].high(), from.config.localAddresses[plane].low(), sourcePort);
+        NetAddress source = new NetAddress(from.config.localAddresses[plane].high(), from.config.localAddresses[plane].low(),
+                seenPort.applyAsInt(sourcePort));
+        bytes = change.apply(bytes);
         long at = nowNs + delayNs + jitterPerPortNs * ((sourcePort * 31 + plane * 7) % 16) / 16;
         if (random.nextDouble() < corrupt) {
             bytes = bytes.clone();
             bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
         }
-        int ecn = random.nextDouble() < mark ? 3 : 2;
-        wire.add(new Frame(at, order++, bytes, target, plane, source, ecn));
+        int seen = random.nextDouble() < mark ? 3 : ecn;
+        wire.add(new Frame(at, order++, bytes, target, plane, source, seen));
         if (random.nextDouble() < duplicate) {
-            wire.add(new Frame(at + 500, order++, bytes, target, plane, source, ecn));
+            wire.add(new Frame(at + 500, order++, bytes, target, plane, source, seen));
         }
     }
 

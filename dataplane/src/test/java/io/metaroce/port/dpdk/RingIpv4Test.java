@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.metaroce.Requirement;
 import io.metaroce.wire.NetAddress;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -120,6 +121,7 @@ class RingIpv4Test {
     }
 
     @Test
+    @Requirement({"MR-ENC-002", "MR-ENC-012"})
     void whatGoesOutIsAWellFormedFrame() {
         driver.add(0, 50007, net(PEER, 700), pattern(64), pattern(100));
         driver.send();

@@ -13,6 +13,7 @@ import static io.metaroce.port.dpdk.Packets.udp;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.metaroce.Requirement;
 import io.metaroce.wire.NetAddress;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -108,6 +109,7 @@ class RingIpv6Test {
     }
 
     @Test
+    @Requirement("MR-ENC-004")
     void whatGoesOutIsAWellFormedTaggedFrameWithAChecksum() {
         driver.add(0, 50007, NetAddress.of(PEER, 700), pattern(64), pattern(101));
         driver.send();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.metaroce.Requirement;
 import io.metaroce.bindings.libc.generated.Libc;
 import io.metaroce.port.PacketPort;
 import io.metaroce.port.PortException;
@@ -49,6 +50,7 @@ class UdpPortTest {
     @ParameterizedTest
     @CsvSource({"127.0.0.1,true,true", "127.0.0.1,true,false", "127.0.0.1,false,true", "127.0.0.1,false,false",
         "::1,true,true", "::1,true,false", "::1,false,false"})
+    @Requirement("MR-ENC-012")
     void carriesRunsWithSourceEcnAndContent(String host, boolean gso, boolean gro) {
         UdpConfig config = config(host);
         config.gso = gso;

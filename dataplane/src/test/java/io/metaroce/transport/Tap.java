@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.ControlBlock;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Type;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+
+/** Every datagram that two {@link Peers} send, readable by field; and datagrams made out of them by hand. */
+final class Tap {
+    /** A datagram as it was sent, before the network did anything to it. Fields by their offset (spec: "Packet formats"). */
+    record Seen(byte[] bytes, boolean toB, int plane, int sourcePort, long atNs) {
+        int type() {
+            return bytes[4] & 0xf;
+        }
+
+        int u8(int at) {
+            return bytes[at] & 0xff;
+        }
+
+        int u16(int at) {
+            return buffer().getShort(at) & 0xffff;
+        }
+
+        int i32(int at) {
+            return buffer().getInt(at);
+        }
+
+        long i64(int at) {
+            return buffer().getLong(at);
+        }
+
+        private ByteBuffer buffer() {
+            return ByteBuffer.wrap(bytes);
+        }
+
+        boolean isData() {
+            return type() == Type.DATA;
+        }
+
+        boolean isRepeat() {
+            return (bytes[5] & DataHeader.RETRANSMISSION) != 0;
+        }
+
+        int opcode() {
+            return u8(DataHeader.OPCODE);
+        }
+
+        /** Of Data and probes. */
+        int path() {
+            return u16(DataHeader.PATH);
+        }
+
+        int epoch() {
+            return u8(DataHeader.EPOCH);
+        }
+
+        /** Of Data; next PSN of probes. */
+        int psn() {
+            return i32(DataHeader.PSN);
+        }
+
+        int ssn() {
+            return i32(DataHeader.SSN);
+        }
+
+        int msn() {
+            return i32(DataHeader.MSN);
+        }
+
+        int stream() {
+            return i32(DataHeader.STREAM);
+        }
+
+        List<Block> blocks() {
+            List<Block> found = new ArrayList<>();
+            int at = AckHeader.LENGTH;
+            for (int i = 0; i < u8(6); i++) {
+                long[] words = new long[u8(at + PathBlock.WORDS)];
+                for (int w = 0; w < words.length; w++) {
+                    words[w] = i64(at + PathBlock.LENGTH + 8 * w);
+                }
+                found.add(new Block(u16(at), u8(at + PathBlock.EPOCH), i32(at + PathBlock.CUMULATIVE), u16(at + PathBlock.SPAN),
+                        u16(at + PathBlock.HOLD), i32(at + PathBlock.ECHO), i32(at + PathBlock.CE_COUNT), i32(at + PathBlock.BYTE_COUNT), words, at));
+                at += PathBlock.length(words.length);
+            }
+            return found;
+        }
+
+        List<Control> controls() {
+            List<Control> found = new ArrayList<>();
+            for (int i = 0; i < u8(7); i++) {
+                int at = bytes.length - (u8(7) - i) * ControlBlock.LENGTH;
+                found.add(new Control(u8(at), u8(at + 1), i32(at + 4), i32(at + 8)));
+            }
+            return found;
+        }
+    }
+
+    /** A path block; {@code at} is its offset in the datagram. */
+    record Block(int path, int epoch, int cumulative, int span, int hold, int echo, int ce, int byteCount, long[] words, int at) {
+        boolean has(int psn) {
+            int d = psn - cumulative;
+            return d < 0 || d >> 6 < words.length && (words[d >> 6] >>> d & 1) != 0;
+        }
+    }
+
+    record Control(int kind, int cause, int stream, int value) { }
+
+    final List<Seen> seen = new ArrayList<>();
+    private final Peers p;
+
+    Tap(Peers p) {
+        this.p = p;
+        p.net.observer = (from, d, plane, port, to) -> seen.add(new Seen(d.clone(), from == p.a, plane, port, p.net.nowNs));
+    }
+
+    List<Seen> of(boolean toB, int type) {
+        return seen.stream().filter(s -> s.toB == toB && s.type() == type).toList();
+    }
+
+    List<Seen> dataToB() {
+        return of(true, Type.DATA);
+    }
+
+    List<Seen> acksToA() {
+        return of(false, Type.ACK);
+    }
+
+    List<Seen> acksToB() {
+        return of(true, Type.ACK);
+    }
+
+    /** The last acknowledgement to A that describes this path, as a block. */
+    Block lastBlock(int path) {
+        return acksToA().stream().flatMap(s -> s.blocks().stream()).filter(b -> b.path == path).reduce((x, y) -> y)
+                .orElseThrow(() -> new AssertionError("no acknowledgement of path " + path));
+    }
+
+    // ---- datagrams by hand ----
+
+    /** The datagram with other contents and a checksum that is right again. Integrity is FULL. */
+    static byte[] changed(byte[] datagram, Consumer<ByteBuffer> change) {
+        return resized(datagram, datagram.length, change);
+    }
+
+    static byte[] resized(byte[] datagram, int length, Consumer<ByteBuffer> change) {
+        byte[] made = Arrays.copyOf(datagram, length);
+        int tag = crc(datagram) ^ ByteBuffer.wrap(datagram).getInt(0);
+        change.accept(ByteBuffer.wrap(made));
+        ByteBuffer.wrap(made).putInt(0, crc(made) ^ tag);
+        return made;
+    }
+
+    static int crc(byte[] datagram) {
+        CRC32C crc = new CRC32C();
+        crc.update(datagram, 4, datagram.length - 4);
+        return (int) crc.getValue();
+    }
+
+    /** Data on the same path, {@code ahead} PSNs later, the floor where it was. */
+    static byte[] later(byte[] data, int ahead, Consumer<ByteBuffer> change) {
+        return changed(data, b -> {
+            b.putInt(DataHeader.PSN, b.getInt(DataHeader.PSN) + ahead);
+            b.put(DataHeader.FLOOR_DISTANCE, (byte) (b.get(DataHeader.FLOOR_DISTANCE) + ahead));
+            change.accept(b);
+        });
+    }
+
+    /** Hands a datagram to B (or A), as if it had come over plane 0, and lets time pass for the answer. */
+    void giveB(byte[] datagram) {
+        p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, datagram);
+        p.run(200_000);
+    }
+
+    void giveA(byte[] datagram) {
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, datagram);
+        p.run(200_000);
+    }
+}
