@@ -25,7 +25,7 @@ LAYOUT = {
     PROBE: (PREFIX + [("floorDistance", 7, 1), ("path", 12, 2), ("epoch", 14, 1), ("nextPsn", 16, 4), ("timestamp", 20, 4),
                       ("demand", 24, 2), ("receivePort", 26, 2), ("floor", 28, 4)], 32),
     CLOSE: (PREFIX + [("reason", 6, 1), ("senderCid", 12, 4)], 20),
-    INIT: (PREFIX + [("initiatorCid", 12, 4), ("initiatorNonce", 16, 8), ("initiatorTag", 24, 4), ("tlvBytes", 28, 2),
+    INIT: (PREFIX + [("initiatorCid", 12, 4), ("initiatorNonce", 16, 8), ("initiatorTag", 24, 4), ("tlvBytes", 28, 2), ("receivePort", 30, 2),
                      ("cookieHigh", 32, 8), ("cookieLow", 40, 8)], 48),
     CHALLENGE: (PREFIX + [("initiatorNonce", 16, 8), ("cookieHigh", 24, 8), ("cookieLow", 32, 8)], 40),
     ACCEPT: (PREFIX + [("responderCid", 12, 4), ("initiatorNonce", 16, 8), ("responderTag", 24, 4), ("tlvBytes", 28, 2)], 32),
@@ -292,7 +292,7 @@ def handshake_vectors():
     identity = dict(destinationCid=0, initiatorCid=0x0BADCAFE, initiatorNonce=0x0123456789ABCDEF, initiatorTag=TAG)
     first, fields = with_tlvs(INIT, [planes((mapped(192, 0, 2, 1), 14791))], 512, **identity)
     out.vector("init-first", "no cookie, one plane, all else by default", seal(first, 0), fields=fields)
-    second, fields = with_tlvs(INIT, ALL_TLVS, 512, cookieHigh=0x1111111122222222, cookieLow=0x3333333344444444, **identity)
+    second, fields = with_tlvs(INIT, ALL_TLVS, 512, receivePort=14792, cookieHigh=0x1111111122222222, cookieLow=0x3333333344444444, **identity)
     out.vector("init-cookie", "with cookie and every parameter", seal(second, 0), fields=fields)
     longest, fields = with_tlvs(INIT, [planes(*[(mapped(10, 0, i, 1), 14791 + i) for i in range(8)])], 1024, **identity)
     out.vector("init-longest", "1,024 bytes, eight planes", seal(longest, 0), fields=fields)

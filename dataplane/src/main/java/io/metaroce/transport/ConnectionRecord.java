@@ -83,6 +83,15 @@ final class ConnectionRecord {
     static final int NONCE = L.i64();
     static final int COOKIE = L.i64Array(2);
     static final int HANDSHAKE_START_NS = L.i64();
+    /* Where the initiator's INIT came from and is answered: plane, address, and the receive port that it told. */
+    static final int ANSWER_HIGH = L.i64();
+    static final int ANSWER_LOW = L.i64();
+    static final int ANSWER_PORT = L.i32();
+    static final int ANSWER_PLANE = L.i32();
+    /** Told in INIT or ACCEPT, and the same in each repetition. */
+    static final int START_SHARE_KBPS = L.i32();
+    /** Reason for which the connection is to be aborted at its next turn, or 0. */
+    static final int ABORT_REASON = L.i32();
     static final int RETRY_NS = L.i64();
     static final int RETRY_DELAY_NS = L.i64();
     static final int CLOSE_REASON = L.i32();

@@ -60,6 +60,7 @@ final class Connections {
         slab.putLong(plane + PlaneRecord.REMOTE_LOW, peer.low());
         slab.putInt(plane + PlaneRecord.REMOTE_PORT, peer.port());
         slab.putLong(c + HANDSHAKE_START_NS, nowNs);
+        handshake.settleParameters(c);
         slab.putLong(c + RETRY_DELAY_NS, Limits.INIT_RETRY_NS);
         slab.putLong(c + RETRY_NS, nowNs + Limits.INIT_RETRY_NS);
         handshake.want(c, Handshake.SEND_INIT);
@@ -109,12 +110,20 @@ final class Connections {
         }
     }
 
-    /** After each service: too many refused streams end the connection; a drained one sends CLOSE. */
+    /** Ends a connection whose peer went too far, with a CLOSE that says how; false if there is no reason to. */
+    boolean abortIfDue(long c) {
+        int reason = slab.getInt(c + ConnectionRecord.ABORT_REASON);
+        if (reason == 0) {
+            return false;
+        }
+        tell(c, reason);
+        lose(c, Event.FAILED, reason, 0);
+        return true;
+    }
+
+    /** After each service: a drained connection sends CLOSE. */
     void afterService(long c, long nowNs) {
-        if (slab.getInt(c + ConnectionRecord.NAK_COUNT) > Limits.MAX_PENDING_NAKS) {
-            tell(c, Reason.TOO_MANY_STREAM_ERRORS);
-            lose(c, Event.FAILED, Reason.TOO_MANY_STREAM_ERRORS, 0);
-        } else if (slab.getInt(c + STATE) == ConnectionRecord.DRAINING && slab.getInt(c + ConnectionRecord.WORK_REQUESTS) == 0) {
+        if (slab.getInt(c + STATE) == ConnectionRecord.DRAINING && slab.getInt(c + ConnectionRecord.WORK_REQUESTS) == 0) {
             slab.putInt(c + STATE, ConnectionRecord.CLOSE_SENT);
             slab.putInt(c + CLOSE_REASON, Reason.GRACEFUL);
             slab.putLong(c + RETRY_NS, nowNs);
@@ -170,8 +179,9 @@ final class Connections {
         CloseHeader.reason(reply, reason);
         CloseHeader.senderCid(reply, slab.getInt(c + ConnectionRecord.LOCAL_CID));
         Prefix.checksum(reply, state.checksum.field(reply, CloseHeader.LENGTH, slab.getInt(c + ConnectionRecord.REMOTE_TAG)));
-        long plane = state.plane(c, 0);
-        replies.commit(CloseHeader.LENGTH, 0, slab.getLong(plane + PlaneRecord.REMOTE_HIGH),
+        int over = state.firstPlaneUp(c);
+        long plane = state.plane(c, over);
+        replies.commit(CloseHeader.LENGTH, over, slab.getLong(plane + PlaneRecord.REMOTE_HIGH),
                 slab.getLong(plane + PlaneRecord.REMOTE_LOW), slab.getInt(plane + PlaneRecord.REMOTE_PORT));
     }
 
@@ -197,12 +207,20 @@ final class Connections {
         }
     }
 
-    void refused(long c, int reason, long retryAfterMs) {
+    /** The peer refused; {@code text} are {@code textBytes} bytes of UTF-8 in its own words. */
+    void refused(long c, int reason, long retryAfterMs, long text, int textBytes) {
         Event event = announce(c, Event.REFUSED, reason);
         if (event != null) {
             event.retryAfterMs = retryAfterMs;
+            state.events.tell(event, text, textBytes);
         }
         free(c);
+    }
+
+    /** The peer accepted, but what it offers cannot be used. */
+    void decline(long c, int reason) {
+        tell(c, reason);
+        refused(c, reason, 0, 0, 0);
     }
 
     /** Ends the connection with an event; all requests have completed before it is polled. */

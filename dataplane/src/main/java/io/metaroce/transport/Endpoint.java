@@ -102,6 +102,9 @@ public final class Endpoint {
     }
 
     private void serve(long c, long nowNs) {
+        if (connections.abortIfDue(c)) {
+            return;
+        }
         int phase = slab.getInt(c + ConnectionRecord.STATE);
         handshake.control(c, nowNs);
         if (phase == ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.DRAINING) {

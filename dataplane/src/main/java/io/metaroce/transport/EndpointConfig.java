@@ -43,6 +43,10 @@ public final class EndpointConfig {
     /** Silence after which a peer counts as lost, ns. */
     public long peerTimeoutNs = 1_500_000_000L;
     public long connectTimeoutNs = 3_000_000_000L;
+    /** Genuine packets of a connection that may break the rules; one more aborts it. */
+    public int maxViolations = 1_000;
+    /** RESETs sent in a second, at most. */
+    public int resetsPerSecond = 1_000;
     /** Delays below this are noise of the host, not of the network, ns. 0 for hardware-like ports and simulation. */
     public long timerFloorNs;
     /** Windows never fall below this many packets a plane while the receiver's share is whole. */
@@ -78,6 +82,12 @@ public final class EndpointConfig {
         range("run length", runLength, 1, 64);
         range("receive buffer", receiveBufferPackets, 4, 1 << 24);
         range("integrity", integrity, INTEGRITY_HEADER, INTEGRITY_FULL);
+        range("violations", maxViolations, 0, Integer.MAX_VALUE);
+        range("RESETs a second", resetsPerSecond, 0, 1_000_000);
+        if (peerTimeoutNs < 3 * Limits.KEEPALIVE_NS) {
+            throw new IllegalArgumentException("peer timeout of " + peerTimeoutNs / 1_000_000 + " ms is below "
+                    + 3 * Limits.KEEPALIVE_NS / 1_000_000 + ", three times the keepalive");
+        }
         range("minimum window", minWindowPackets, 1, 65_536);
         if (lineRateKbps < 1_000 || lineRateKbps > 0xffff_ffffL) {
             throw new IllegalArgumentException("line rate of " + lineRateKbps + " kbit/s is outside 1000..4294967295");

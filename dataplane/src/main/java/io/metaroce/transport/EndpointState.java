@@ -6,6 +6,7 @@ import io.metaroce.memory.RecordPool;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Checksum;
+import io.metaroce.wire.Reason;
 
 /** Everything an endpoint's parts share: the slab with its pools, queues, tables, randomness and counters. */
 final class EndpointState {
@@ -135,9 +136,34 @@ final class EndpointState {
         return slab.getLong(connection + ConnectionRecord.FIRST_PLANE) + (long) plane * PlaneRecord.BYTES;
     }
 
+    /** The first plane that is not down; the last one when all are. */
+    int firstPlaneUp(long connection) {
+        int last = slab.getInt(connection + ConnectionRecord.PLANES) - 1;
+        int plane = 0;
+        while (plane < last && slab.getInt(plane(connection, plane) + PlaneRecord.STATE) != PlaneRecord.UP) {
+            plane++;
+        }
+        return plane;
+    }
+
     long path(long connection, int plane, int index) {
         return slab.getLong(connection + ConnectionRecord.FIRST_PATH)
                 + ((long) plane * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) + index) * PathRecord.BYTES;
+    }
+
+    /** A packet of this connection's peer broke the rules and has no effect; too many of them end the connection. */
+    void violation(long connection) {
+        if (++statsOf(connection).violations > config.maxViolations) {
+            abortSoon(connection, Reason.PROTOCOL_VIOLATION);
+        }
+    }
+
+    /** The connection is aborted when its turn to send comes; the first reason counts. */
+    void abortSoon(long connection, int reason) {
+        if (slab.getInt(connection + ConnectionRecord.ABORT_REASON) == 0) {
+            slab.putInt(connection + ConnectionRecord.ABORT_REASON, reason);
+        }
+        makeReady(connection);
     }
 
     /** An unpredictable number. */

@@ -4,6 +4,8 @@ package io.metaroce.transport;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Reason;
+import io.metaroce.wire.RefuseHeader;
+import java.nio.charset.StandardCharsets;
 
 /** Something that happened to a connection or stream, filled by {@link Endpoint#pollEvent}. */
 public final class Event {
@@ -25,11 +27,40 @@ public final class Event {
     public int stream;
     public int reason;
     public long retryAfterMs;
+    /** For {@link #REFUSED}: what the peer says in its own words, UTF-8, not to be trusted; the first {@link #peerTextLength} bytes. */
+    public final byte[] peerText;
+    public int peerTextLength;
     long peerHigh;
     long peerLow;
     int peerPort;
     /** For {@link #FAILED} by silence: how long nothing was heard. */
     long silenceNs;
+    /** Of an event in the queue that has a text: where it is. */
+    int textSlot;
+
+    public Event() {
+        this(RefuseHeader.MAX_TEXT);
+    }
+
+    /** An event of the queue, which keeps texts apart. */
+    Event(int textRoom) {
+        peerText = new byte[textRoom];
+    }
+
+    /** The peer's words on one line, whatever control characters they hold. */
+    private String printable() {
+        StringBuilder text = new StringBuilder();
+        new String(peerText, 0, peerTextLength, StandardCharsets.UTF_8).codePoints().forEach(c -> text.appendCodePoint(isPrintable(c) ? c : '\ufffd'));
+        return text.toString();
+    }
+
+    private static boolean isPrintable(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED, Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
 
     /** One line that names the peer and the cause. Allocates. */
     public String text() {
@@ -38,7 +69,7 @@ public final class Event {
             case CONNECTED -> "connected to " + peer;
             case ACCEPTED -> "accepted connection from " + peer;
             case REFUSED -> "peer " + peer + " refused the connection: " + Reason.name(reason)
-                    + (retryAfterMs > 0 ? ", try again after " + retryAfterMs + " ms" : "");
+                    + (retryAfterMs > 0 ? ", try again after " + retryAfterMs + " ms" : "") + (peerTextLength > 0 ? ": " + printable() : "");
             case FAILED -> reason == Reason.TIMEOUT
                     ? "peer " + peer + " did not answer for " + silenceNs / 1_000_000 + " ms"
                     : "connection to peer " + peer + " ended: " + Reason.name(reason);

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.RefuseHeader;
+
 /**
  * Events waiting to be polled, in a ring of reusable objects. Half of it is kept for connection events, of which each
  * connection has at most two, so none is lost; stream events beyond the other half are counted and dropped.
  */
 final class EventQueue {
+    /** Texts of refusals that wait to be polled; the oldest gives way to one more. */
+    private static final int TEXTS = 16;
+
     private final Event[] ring;
+    private final byte[][] texts = new byte[TEXTS][RefuseHeader.MAX_TEXT];
+    private final Event[] textOwner = new Event[TEXTS];
+    private int nextText;
     private final int streamLimit;
     private int head;
     private int count;
@@ -14,7 +23,7 @@ final class EventQueue {
     EventQueue(int connections) {
         ring = new Event[4 * connections + 64];
         for (int i = 0; i < ring.length; i++) {
-            ring[i] = new Event();
+            ring[i] = new Event(0);
         }
         streamLimit = ring.length / 2;
     }
@@ -29,7 +38,25 @@ final class EventQueue {
         event.reason = 0;
         event.retryAfterMs = 0;
         event.silenceNs = 0;
+        event.peerTextLength = 0;
         return event;
+    }
+
+    /** Adds what the peer said, {@code bytes} bytes at {@code address}, to an event just pushed. */
+    void tell(Event event, long address, int bytes) {
+        if (bytes == 0) {
+            return;
+        }
+        if (textOwner[nextText] != null) {
+            textOwner[nextText].peerTextLength = 0;
+        }
+        textOwner[nextText] = event;
+        event.textSlot = nextText;
+        event.peerTextLength = bytes;
+        for (int i = 0; i < bytes; i++) {
+            texts[nextText][i] = (byte) Bytes.getU8(address + i);
+        }
+        nextText = (nextText + 1) % TEXTS;
     }
 
     boolean poll(Event into) {
@@ -48,6 +75,11 @@ final class EventQueue {
         into.peerLow = from.peerLow;
         into.peerPort = from.peerPort;
         into.silenceNs = from.silenceNs;
+        into.peerTextLength = from.peerTextLength;
+        if (from.peerTextLength > 0) {
+            System.arraycopy(texts[from.textSlot], 0, into.peerText, 0, from.peerTextLength);
+            textOwner[from.textSlot] = null;
+        }
         return true;
     }
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import static io.metaroce.transport.ConnectionRecord.ANSWER_HIGH;
+import static io.metaroce.transport.ConnectionRecord.ANSWER_LOW;
+import static io.metaroce.transport.ConnectionRecord.ANSWER_PLANE;
+import static io.metaroce.transport.ConnectionRecord.ANSWER_PORT;
 import static io.metaroce.transport.ConnectionRecord.CONTROL;
 import static io.metaroce.transport.ConnectionRecord.HANDSHAKE_START_NS;
 import static io.metaroce.transport.ConnectionRecord.LOCAL_CID;
@@ -9,13 +13,16 @@ import static io.metaroce.transport.ConnectionRecord.REMOTE_CID;
 import static io.metaroce.transport.ConnectionRecord.REMOTE_TAG;
 import static io.metaroce.transport.ConnectionRecord.RETRY_DELAY_NS;
 import static io.metaroce.transport.ConnectionRecord.RETRY_NS;
+import static io.metaroce.transport.ConnectionRecord.START_SHARE_KBPS;
 import static io.metaroce.transport.ConnectionRecord.STATE;
 
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.AcceptHeader;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.ChallengeHeader;
 import io.metaroce.wire.CloseHeader;
 import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.RefuseHeader;
@@ -82,11 +89,11 @@ final class Handshake {
         InitHeader.initiatorCid(at, slab.getInt(connection + LOCAL_CID));
         InitHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
         InitHeader.initiatorTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
-        io.metaroce.wire.Bytes.putInt(at + InitHeader.TLV_BYTES, 0);
+        InitHeader.receivePort(at, state.config.localAddresses[0].port());
         InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
         InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
         writer.open(at + InitHeader.LENGTH, InitHeader.MAX_DATAGRAM - InitHeader.LENGTH);
-        parameters(connection, state.connections.used());
+        parameters(connection);
         writer.padTo(InitHeader.MIN_DATAGRAM - InitHeader.LENGTH);
         InitHeader.tlvBytes(at, writer.length());
         out.control(connection, 0, sourcePort(0), InitHeader.LENGTH + writer.length(), 0);
@@ -98,14 +105,17 @@ final class Handshake {
         AcceptHeader.responderCid(at, slab.getInt(connection + LOCAL_CID));
         AcceptHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
         AcceptHeader.responderTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
-        io.metaroce.wire.Bytes.putInt(at + AcceptHeader.TLV_BYTES, 0);
+        Bytes.putInt(at + AcceptHeader.TLV_BYTES, 0);
         writer.open(at + AcceptHeader.LENGTH, InitHeader.MAX_DATAGRAM - AcceptHeader.LENGTH);
-        parameters(connection, state.connections.used());
+        parameters(connection);
         AcceptHeader.tlvBytes(at, writer.length());
-        out.control(connection, 0, sourcePort(0), AcceptHeader.LENGTH + writer.length(), 0);
+        // To where INIT came from, whatever it says of its planes: nobody can have us write to a third party.
+        int over = slab.getInt(connection + ANSWER_PLANE);
+        out.answer(AcceptHeader.LENGTH + writer.length(), over, sourcePort(over), slab.getLong(connection + ANSWER_HIGH),
+                slab.getLong(connection + ANSWER_LOW), slab.getInt(connection + ANSWER_PORT));
     }
 
-    private void parameters(long connection, int connections) {
+    private void parameters(long connection) {
         EndpointConfig c = state.config;
         writer.u32(Tlv.PAYLOAD_MTU, c.payloadMtu);
         writer.planes(c.localAddresses, c.planes());
@@ -117,7 +127,7 @@ final class Handshake {
         writer.u64(Tlv.RECEIVE_RATE, c.lineRateKbps);
         writer.u32(Tlv.RECEIVE_BUFFER, c.receiveBufferPackets);
         writer.u32(Tlv.MAX_READS, Limits.MAX_READS);
-        writer.u32(Tlv.START_SHARE, share.startShare(connections));
+        writer.u32(Tlv.START_SHARE, slab.getInt(connection + START_SHARE_KBPS) & 0xffff_ffffL);
         writer.u32(Tlv.SERVICE, slab.getInt(connection + ConnectionRecord.SERVICE));
     }
 
@@ -126,18 +136,19 @@ final class Handshake {
         Prefix.write(at, type, slab.getInt(connection + REMOTE_CID));
         CloseHeader.reason(at, slab.getInt(connection + ConnectionRecord.CLOSE_REASON));
         CloseHeader.senderCid(at, slab.getInt(connection + LOCAL_CID));
-        io.metaroce.wire.Bytes.putInt(at + CloseHeader.LENGTH - 4, 0);
-        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
-        int over = 0;
-        while (over + 1 < planes && slab.getInt(state.plane(connection, over) + PlaneRecord.STATE) != PlaneRecord.UP) {
-            over++;
-        }
+        Bytes.putInt(at + CloseHeader.LENGTH - 4, 0);
+        int over = state.firstPlaneUp(connection);
         out.control(connection, over, sourcePort(over), CloseHeader.LENGTH, slab.getInt(connection + REMOTE_TAG));
     }
 
     private int sourcePort(int plane) {
         int[] ports = state.config.sourcePorts[plane];
         return ports[state.random.nextInt(ports.length)];
+    }
+
+    /** What we tell in INIT or ACCEPT is settled once: a repetition must not say anything else. */
+    void settleParameters(long connection) {
+        slab.putInt(connection + START_SHARE_KBPS, (int) share.startShare(state.connections.used()));
     }
 
     // ---- initiator ----
@@ -148,9 +159,9 @@ final class Handshake {
             return false;
         }
         if (slab.getLong(connection + RETRY_NS) - nowNs <= 0) {
-            long delay = slab.getLong(connection + RETRY_DELAY_NS);
+            long delay = Math.min(2 * slab.getLong(connection + RETRY_DELAY_NS), Limits.INIT_RETRY_MAX_NS);
             slab.putLong(connection + RETRY_NS, nowNs + delay);
-            slab.putLong(connection + RETRY_DELAY_NS, Math.min(2 * delay, Limits.INIT_RETRY_MAX_NS));
+            slab.putLong(connection + RETRY_DELAY_NS, delay);
             want(connection, SEND_INIT);
         }
         state.wakeBy(connection, Math.min(slab.getLong(connection + RETRY_NS),
@@ -205,6 +216,7 @@ final class Handshake {
         }
         long known = halfOpenOf(InitHeader.initiatorCid(at), InitHeader.initiatorNonce(at));
         if (known != 0) {
+            answerTo(known, planeNumber, sourceHigh, sourceLow, port);
             want(known, SEND_ACCEPT);
             return 0;
         }
@@ -223,9 +235,27 @@ final class Handshake {
         slab.putInt(connection + ConnectionRecord.PROTECTION_DOMAIN, state.config.acceptedDomain);
         slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
         parameters.apply(state, connection, sourceHigh, sourceLow);
+        settleParameters(connection);
+        answerTo(connection, planeNumber, sourceHigh, sourceLow, port);
         state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);
         want(connection, SEND_ACCEPT);
         return connection;
+    }
+
+    private void answerTo(long connection, int planeNumber, long high, long low, int port) {
+        slab.putInt(connection + ANSWER_PLANE, planeNumber);
+        slab.putLong(connection + ANSWER_HIGH, high);
+        slab.putLong(connection + ANSWER_LOW, low);
+        slab.putInt(connection + ANSWER_PORT, port);
+    }
+
+    /** An INIT of a version that we do not speak; of its layout only the first 32 bytes are known. */
+    void refuseVersion(long at, int planeNumber, long sourceHigh, long sourceLow) {
+        if (InitHeader.initiatorCid(at) == 0) {
+            return;
+        }
+        int port = InitHeader.receivePort(at);
+        refuse(at, planeNumber, sourceHigh, sourceLow, port == 0 ? NetAddress.DEFAULT_PORT : port, Reason.VERSION);
     }
 
     /** A repeated INIT finds the connection that its first copy made, open or not. */

@@ -56,18 +56,30 @@ final class Outgoing {
         burst.count = i + 1;
     }
 
+    /** Commits a datagram of the handshake, which has no tag, to the address that it answers. */
+    void answer(int length, int planeNumber, int sourcePort, long high, long low, int port) {
+        int i = burst.count;
+        Prefix.checksum(burst.header[i], state.checksum.field(burst.header[i], length, 0));
+        address(i, length, planeNumber, sourcePort, high, low, port);
+        burst.count = i + 1;
+    }
+
+    private void address(int i, int length, int planeNumber, int sourcePort, long high, long low, int port) {
+        burst.headerLength[i] = length;
+        burst.payloadLength[i] = 0;
+        burst.plane[i] = (byte) planeNumber;
+        burst.sourcePort[i] = sourcePort;
+        burst.destinationHigh[i] = high;
+        burst.destinationLow[i] = low;
+        burst.destinationPort[i] = port;
+    }
+
     /** Commits a prepared datagram to an address that belongs to no connection. */
     void stray(long from, int length, int planeNumber, long high, long low, int port) {
         int i = burst.count;
         Bytes.copy(from, burst.header[i], length);
-        burst.headerLength[i] = length;
-        burst.payloadLength[i] = 0;
-        burst.plane[i] = (byte) planeNumber;
         int[] ports = state.config.sourcePorts[planeNumber];
-        burst.sourcePort[i] = ports[state.random.nextInt(ports.length)];
-        burst.destinationHigh[i] = high;
-        burst.destinationLow[i] = low;
-        burst.destinationPort[i] = port;
+        address(i, length, planeNumber, ports[state.random.nextInt(ports.length)], high, low, port);
         burst.count = i + 1;
     }
 }

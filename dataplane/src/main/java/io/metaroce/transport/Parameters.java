@@ -6,6 +6,9 @@ import io.metaroce.wire.Tlv;
 
 /** The peer's parameters out of INIT or ACCEPT, and what they and ours together make (spec: "Parameters"). */
 final class Parameters {
+    /** Instead of a start share: {@link PathSender#open} finds it. */
+    static final long NOT_TOLD = -1;
+
     private final Tlv.Reader reader = new Tlv.Reader();
     private final long[] planeHigh = new long[Limits.MAX_PLANES];
     private final long[] planeLow = new long[Limits.MAX_PLANES];
@@ -35,7 +38,7 @@ final class Parameters {
         receiveRate = 1_000_000;
         receiveBuffer = 64;
         maxReads = 1;
-        startShare = 0;
+        startShare = NOT_TOLD;
         service = 0;
         reader.open(at, bytes);
         while (reader.next()) {
@@ -92,7 +95,7 @@ final class Parameters {
             slab.putLong(plane + PlaneRecord.REMOTE_HIGH, unspecified ? sourceHigh : planeHigh[p]);
             slab.putLong(plane + PlaneRecord.REMOTE_LOW, unspecified ? sourceLow : planeLow[p]);
             slab.putInt(plane + PlaneRecord.REMOTE_PORT, planePort[p]);
-            slab.putLong(plane + PlaneRecord.SHARE_KBPS, startShare == 0 ? receiveRate : startShare);
+            slab.putLong(plane + PlaneRecord.SHARE_KBPS, startShare);
         }
     }
 }

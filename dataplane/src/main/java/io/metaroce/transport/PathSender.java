@@ -40,6 +40,7 @@ final class PathSender {
             slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
             windows.refreshUnit(connection, plane);
+            windows.settleStartShare(connection, plane);
             for (int i = 0; i < paths; i++) {
                 long path = state.path(connection, p, i);
                 slab.putInt(path + PathRecord.NUMBER, DataHeader.pathOf(p, i));
@@ -93,7 +94,7 @@ final class PathSender {
         int i = DataHeader.indexOf(number);
         if (p >= slab.getInt(connection + ConnectionRecord.PLANES)
                 || i >= slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
-            state.statsOf(connection).violations++;
+            state.violation(connection);
             return;
         }
         long path = state.path(connection, p, i);
@@ -103,7 +104,7 @@ final class PathSender {
         int cumulative = PathBlock.cumulative(block);
         int top = cumulative + PathBlock.span(block);
         if (top - slab.getInt(path + PathRecord.NEXT_PSN) > 0) {
-            state.statsOf(connection).violations++;
+            state.violation(connection);
             return;
         }
         long plane = state.plane(connection, p);

@@ -12,6 +12,9 @@ import io.metaroce.wire.Checksum;
 import io.metaroce.wire.CloseHeader;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.Malformation;
+import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
@@ -37,6 +40,9 @@ final class Receiver {
     private final StreamTable streams;
     private final StreamSender sender;
     private final StreamReceiver streamReceiver;
+    /** RESETs sent in the second that began then. */
+    private int resets;
+    private long resetsSinceNs;
 
     Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, PathSender pathSender,
             AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender, StreamReceiver streamReceiver) {
@@ -57,8 +63,9 @@ final class Receiver {
     void onDatagram(RxBurst burst, int i, long nowNs) {
         long at = burst.address[i];
         int length = burst.length[i];
-        if (Validate.check(at, length) != 0) {
-            state.counters.malformed++;
+        int malformation = Validate.check(at, length);
+        if (malformation != 0) {
+            malformed(burst, i, at, length, malformation);
             return;
         }
         switch (Prefix.type(at)) {
@@ -76,6 +83,15 @@ final class Receiver {
         }
     }
 
+    private void malformed(RxBurst burst, int i, long at, int length, int malformation) {
+        state.counters.malformed++;
+        // Of all that is malformed, only INIT of another version gets an answer, and only one as long as INIT must be.
+        if (malformation == Malformation.BAD_VERSION && Prefix.type(at) == Type.INIT && length >= InitHeader.MIN_DATAGRAM
+                && isIntact(at, length, 0)) {
+            handshake.refuseVersion(at, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i]);
+        }
+    }
+
     private boolean isIntact(long at, int covered, int tag) {
         if (state.checksum.field(at, covered, tag) == Prefix.checksum(at)) {
             return true;
@@ -90,7 +106,7 @@ final class Receiver {
         long c = state.connectionOf(Prefix.destinationCid(at));
         if (c == 0) {
             state.counters.unknownConnection++;
-            reset(burst, i, at);
+            reset(burst, i, at, nowNs);
             return;
         }
         int phase = slab.getInt(c + STATE);
@@ -144,7 +160,7 @@ final class Receiver {
         ConnectionStats stats = state.statsOf(c);
         int number = DataHeader.path(at);
         if (!knowsPath(c, number) || DataHeader.payloadLength(at) > slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)) {
-            stats.violations++;
+            state.violation(c);
             return;
         }
         int planeNumber = DataHeader.planeOf(number);
@@ -153,7 +169,7 @@ final class Receiver {
         int psn = DataHeader.psn(at);
         int place = pathReceiver.place(path, DataHeader.epoch(at), psn, DataHeader.floorDistance(at));
         if (place == PathReceiver.VIOLATION) {
-            stats.violations++;
+            state.violation(c);
             return;
         }
         stats.packetsReceived++;
@@ -181,7 +197,7 @@ final class Receiver {
     private void onProbe(long c, long at, long nowNs) {
         int number = ProbeHeader.path(at);
         if (!knowsPath(c, number)) {
-            state.statsOf(c).violations++;
+            state.violation(c);
             return;
         }
         int planeNumber = DataHeader.planeOf(number);
@@ -198,7 +214,7 @@ final class Receiver {
         stats.acksReceived++;
         int planeNumber = AckHeader.plane(at);
         if (planeNumber >= slab.getInt(c + ConnectionRecord.PLANES)) {
-            stats.violations++;
+            state.violation(c);
             return;
         }
         if ((AckHeader.flags(at) & AckHeader.SHARE) != 0) {
@@ -273,7 +289,8 @@ final class Receiver {
             }
             case Type.REFUSE -> {
                 if (RefuseHeader.initiatorNonce(at) == nonce) {
-                    connections.refused(c, RefuseHeader.reason(at), RefuseHeader.retryAfterMs(at));
+                    connections.refused(c, RefuseHeader.reason(at), RefuseHeader.retryAfterMs(at), at + RefuseHeader.LENGTH,
+                            RefuseHeader.textBytes(at));
                 } else {
                     state.counters.forged++;
                 }
@@ -287,15 +304,23 @@ final class Receiver {
                 if (reason == 0) {
                     connections.establish(c, Event.CONNECTED, nowNs - slab.getLong(c + ConnectionRecord.KEEPALIVE_TX_NS), nowNs);
                 } else {
-                    connections.refused(c, reason, 0);
+                    connections.decline(c, reason);
                 }
             }
         }
     }
 
     /** Tells the sender of a probe that we know no such connection, echoing what only it can verify. */
-    private void reset(RxBurst burst, int i, long at) {
+    private void reset(RxBurst burst, int i, long at, long nowNs) {
         if (Prefix.type(at) != Type.PROBE) {
+            return;
+        }
+        if (resets == 0 || nowNs - resetsSinceNs >= 1_000_000_000L) {
+            resetsSinceNs = nowNs;
+            resets = 0;
+        }
+        if (resets == state.config.resetsPerSecond) {
+            state.counters.controlOverflow++;
             return;
         }
         long reply = replies.open();
@@ -306,7 +331,9 @@ final class Receiver {
         Prefix.write(reply, Type.RESET, 0);
         Bytes.copy(at, reply + ResetHeader.ECHO, ResetHeader.ECHO_LENGTH);
         Prefix.checksum(reply, state.checksum.field(reply, ResetHeader.LENGTH, 0));
-        replies.commit(ResetHeader.LENGTH, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i], ProbeHeader.receivePort(at));
+        int port = ProbeHeader.receivePort(at);
+        replies.commit(ResetHeader.LENGTH, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i], port == 0 ? NetAddress.DEFAULT_PORT : port);
+        resets++;
         state.counters.resetsSent++;
     }
 

@@ -18,6 +18,7 @@ import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Reason;
 
 /**
  * The receiving half of streams (spec: "Streams, receiver"): payload goes to its final memory at once and in any order;
@@ -72,7 +73,7 @@ final class StreamReceiver {
             return DUPLICATE;
         }
         if (ahead > state.windowMask) {
-            state.statsOf(connection).violations++;
+            state.violation(connection);
             return REFUSED;
         }
         long window = slab.getLong(stream + RX_WINDOW);
@@ -165,7 +166,7 @@ final class StreamReceiver {
     private void receive(long connection, long stream) {
         if (slab.getInt(stream + StreamRecord.RECEIVES_DONE) == slab.getInt(stream + StreamRecord.RECEIVES_POSTED)) {
             // Two messages for one receive: only a peer that breaks the rules does that, and nothing is left to complete.
-            state.statsOf(connection).violations++;
+            state.violation(connection);
             return;
         }
         long entry = ReceiveQueue.entry(state, stream, slab.getInt(stream + StreamRecord.RECEIVES_DONE));
@@ -321,7 +322,10 @@ final class StreamReceiver {
         slab.putInt(stream + StreamRecord.NAK_PENDING, 1);
         slab.putLong(stream + StreamRecord.NAK_NEXT, slab.getLong(connection + ConnectionRecord.NAK_HEAD));
         slab.putLong(connection + ConnectionRecord.NAK_HEAD, stream);
-        slab.addInt(connection + ConnectionRecord.NAK_COUNT, 1);
+        if (slab.addInt(connection + ConnectionRecord.NAK_COUNT, 1) > Limits.MAX_PENDING_NAKS) {
+            // Before the next acknowledgement, which has room for no more.
+            state.abortSoon(connection, Reason.TOO_MANY_STREAM_ERRORS);
+        }
         slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
         state.makeReady(connection);
         shut(connection, stream, cause);
@@ -356,6 +360,10 @@ final class StreamReceiver {
     void onNak(long connection, int id, int msn, int cause) {
         long stream = streams.find(connection, id);
         if (stream == 0) {
+            return;
+        }
+        if (msn - sender.firstUnsentMsn(stream) >= 0) {
+            state.abortSoon(connection, Reason.PROTOCOL_VIOLATION);
             return;
         }
         streams.addNews(stream, StreamTable.NEWS_CONFIRM);

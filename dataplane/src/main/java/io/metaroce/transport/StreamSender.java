@@ -196,6 +196,15 @@ final class StreamSender {
         }
     }
 
+    /** MSN of the first message of which nothing was sent. */
+    int firstUnsentMsn(long stream) {
+        long work = slab.getLong(stream + WORK_CURSOR);
+        if (work == 0) {
+            return slab.getInt(stream + StreamRecord.NEXT_MSN);
+        }
+        return slab.getInt(work + WorkRecord.MSN) + (slab.getInt(work + WorkRecord.SENT) > 0 ? 1 : 0);
+    }
+
     /** The requester has the responses to all its requests before this message. */
     void onAnswered(long stream, int msn) {
         for (long work = slab.getLong(stream + RESPONSE_HEAD); work != 0; work = slab.getLong(work + WorkRecord.NEXT)) {

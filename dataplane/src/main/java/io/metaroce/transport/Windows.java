@@ -36,6 +36,14 @@ final class Windows {
         slab.putFloat(plane + PlaneRecord.UNIT, full / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE));
     }
 
+    /** A peer that told no start share is taken to give as much as {@link Limits#START_PACKETS} need. */
+    void settleStartShare(long connection, long plane) {
+        if (slab.getLong(plane + PlaneRecord.SHARE_KBPS) == Parameters.NOT_TOLD) {
+            float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+            slab.putLong(plane + PlaneRecord.SHARE_KBPS, (long) (lineKbps(connection) * Math.min(1f, Limits.START_PACKETS / full)));
+        }
+    }
+
     /** The receiver's share as a fraction of the line, 0 to 1: the last one told, or the start share. */
     float shareFraction(long connection, long plane) {
         return Math.min(1f, slab.getLong(plane + PlaneRecord.SHARE_KBPS) / (float) lineKbps(connection));

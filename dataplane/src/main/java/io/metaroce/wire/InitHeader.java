@@ -22,6 +22,8 @@ public final class InitHeader {
     public static final int INITIATOR_TAG = 24;
     /** Bytes of TLVs behind the header. */
     public static final int TLV_BYTES = 28;
+    /** The initiator's receive port on the plane that this goes over, 0 meaning {@link NetAddress#DEFAULT_PORT}. */
+    public static final int RECEIVE_PORT = 30;
     /** Cookie from the challenge; 0 in the first INIT. */
     public static final int COOKIE_HIGH = 32;
     public static final int COOKIE_LOW = 40;
@@ -36,7 +38,7 @@ public final class InitHeader {
 
     static {
         Layout.check("InitHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, 6, 1, 7, 1, DESTINATION_CID, 4,
-                INITIATOR_CID, 4, INITIATOR_NONCE, 8, INITIATOR_TAG, 4, TLV_BYTES, 2, 30, 2, COOKIE_HIGH, 8, COOKIE_LOW, 8);
+                INITIATOR_CID, 4, INITIATOR_NONCE, 8, INITIATOR_TAG, 4, TLV_BYTES, 2, RECEIVE_PORT, 2, COOKIE_HIGH, 8, COOKIE_LOW, 8);
     }
 
     private InitHeader() {
@@ -104,6 +106,14 @@ public final class InitHeader {
 
     public static void tlvBytes(long at, int value) {
         Bytes.putShort(at + TLV_BYTES, value);
+    }
+
+    public static int receivePort(long at) {
+        return Bytes.getU16(at + RECEIVE_PORT);
+    }
+
+    public static void receivePort(long at, int value) {
+        Bytes.putShort(at + RECEIVE_PORT, value);
     }
 
     public static long cookieHigh(long at) {

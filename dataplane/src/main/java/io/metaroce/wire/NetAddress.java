@@ -11,6 +11,8 @@ import java.nio.ByteBuffer;
  * Immutable; made at set-up only.
  */
 public record NetAddress(long high, long low, int port) {
+    /** Receive port of an endpoint unless configured otherwise (spec: "UDP"). */
+    public static final int DEFAULT_PORT = 14791;
     private static final long MAPPED_PREFIX = 0x0000_ffff_0000_0000L;
 
     public NetAddress {

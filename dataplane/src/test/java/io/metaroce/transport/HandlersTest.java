@@ -256,10 +256,16 @@ class HandlersTest {
         assertEquals(List.of(1L, 101L), originals);
     }
 
+    /** What B refuses here A never asked for: it must not hear of it. */
+    private void deafenA() {
+        p.net.filter = (d, plane, port) -> ByteBuffer.wrap(d).getInt(8) == p.ba;
+    }
+
     @Test
     @Requirement("MR-ERR-008")
     void anAtomicWithTheNumberOfAnotherIsRefused() {
         byte[] add = oneAdd();
+        deafenA();
         give(p.b, next(add, 3, b -> b.putInt(READ_INDEX, 1).putInt(32, 3).putLong(ADDEND, 10)));
         give(p.b, next(add, 2, b -> b.putInt(READ_INDEX, 1).putInt(32, 2).putLong(ADDEND, 100)));
         give(p.b, next(add, 1, b -> b.putInt(READ_INDEX, 1).putInt(32, 1).putLong(ADDEND, 1_000)));
@@ -271,6 +277,7 @@ class HandlersTest {
     @Requirement("MR-ERR-008")
     void anAtomicWhoseNumberIsNotThatOfItsTurnIsRefused() {
         byte[] add = oneAdd();
+        deafenA();
         // Index 0 was answered; 2 leaves out 1; 17 is too far ahead.
         for (int index : new int[] {0, 2, 17}) {
             int failed = p.eventsB.size();

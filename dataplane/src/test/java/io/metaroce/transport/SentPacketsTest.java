@@ -123,7 +123,8 @@ class SentPacketsTest {
                 case Type.PROBE -> new int[] {5, 6, 15};
                 case Type.CLOSE, Type.CLOSE_ACK -> new int[] {5, 7, 16, 17, 18, 19};
                 case Type.CHALLENGE -> new int[] {5, 6, 7, 12, 13, 14, 15};
-                case Type.INIT, Type.ACCEPT -> new int[] {5, 6, 7, 30, 31};
+                case Type.INIT -> new int[] {5, 6, 7};
+                case Type.ACCEPT -> new int[] {5, 6, 7, 30, 31};
                 default -> throw new AssertionError("type " + s.type());
             };
             for (int at : reserved) {

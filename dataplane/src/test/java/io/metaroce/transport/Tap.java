@@ -4,6 +4,7 @@ package io.metaroce.transport;
 import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
@@ -16,7 +17,7 @@ import java.util.zip.CRC32C;
 /** Every datagram that two {@link Peers} send, readable by field; and datagrams made out of them by hand. */
 final class Tap {
     /** A datagram as it was sent, before the network did anything to it. Fields by their offset (spec: "Packet formats"). */
-    record Seen(byte[] bytes, boolean toB, int plane, int sourcePort, long atNs) {
+    record Seen(byte[] bytes, boolean toB, int plane, int sourcePort, NetAddress to, long atNs) {
         int type() {
             return bytes[4] & 0xf;
         }
@@ -119,7 +120,7 @@ final class Tap {
 
     Tap(Peers p) {
         this.p = p;
-        p.net.observer = (from, d, plane, port, to) -> seen.add(new Seen(d.clone(), from == p.a, plane, port, p.net.nowNs));
+        p.net.observer = (from, d, plane, port, to) -> seen.add(new Seen(d.clone(), from == p.a, plane, port, to, p.net.nowNs));
     }
 
     List<Seen> of(boolean toB, int type) {

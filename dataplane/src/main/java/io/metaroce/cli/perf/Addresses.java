@@ -14,7 +14,7 @@ import java.util.List;
 
 /** Turns what was typed into the addresses of peers and planes. Set-up only; may ask the name service. */
 final class Addresses {
-    static final int DEFAULT_UDP_PORT = 14791;
+    static final int DEFAULT_UDP_PORT = NetAddress.DEFAULT_PORT;
     /** 127.0.0.1, whatever a name service says. */
     static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
 

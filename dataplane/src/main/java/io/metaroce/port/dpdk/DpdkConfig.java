@@ -3,6 +3,7 @@ package io.metaroce.port.dpdk;
 
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.NetAddress;
 import java.util.List;
 
 /**
@@ -23,7 +24,7 @@ import java.util.List;
  */
 public record DpdkConfig(List<String> ealArguments, List<PlaneConfig> planes, int udpPort, int mtu, int rxDescriptors, int txDescriptors,
         int txSlots, int neighbours, int sourcePort, int sourcePorts, boolean gather) {
-    public static final int DEFAULT_UDP_PORT = 14791;
+    public static final int DEFAULT_UDP_PORT = NetAddress.DEFAULT_PORT;
     /** Fits the transport's 4096 bytes of payload and its header over IPv6. */
     public static final int DEFAULT_MTU = 4224;
     public static final int MAX_MTU = 16384 + 128;
