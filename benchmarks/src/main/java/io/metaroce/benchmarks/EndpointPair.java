@@ -27,6 +27,7 @@ public final class EndpointPair {
     private static final int BURST = 64;
     private static final int SLOT = 20_480;
     private static final int REGION = 4 << 20;
+    private static final int MESSAGE = 1 << 18;
     private static final int ROUNDS = 8;
     private static final long PACKETS_A_ROUND = 200_000;
 
@@ -43,13 +44,27 @@ public final class EndpointPair {
     private int connection;
     private int outstanding;
     private long clockNs = 1_000_000_000L;
-    private long sentNs;
     private int untilLoss;
-    /** Data and control datagrams moved, messages completed. */
+    private final boolean payloadTravels;
+    /** Datagrams moved, all of them and A's alone (data, but for the handshake and probes), messages completed. */
     public long datagrams;
+    public long dataDatagrams;
     public long messages;
+    /** Time spent in A, which sends data and takes acknowledgements, and in B, which takes data and acknowledges; wall time. */
+    public long sendNs;
+    public long receiveNs;
 
+    /** With integrity FULL, as ports move it. */
     public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn) {
+        this(messageBytes, payloadMtu, runLength, depth, lossOneIn, EndpointConfig.INTEGRITY_FULL);
+    }
+
+    /**
+     * @param integrity with {@link EndpointConfig#INTEGRITY_HEADER} nobody looks at payload on its way, so it does not travel: the target
+     *     copies some other bytes to their place, and the pair itself costs next to nothing
+     */
+    public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn, int integrity) {
+        payloadTravels = integrity == EndpointConfig.INTEGRITY_FULL;
         this.depth = depth;
         this.lossOneIn = lossOneIn;
         untilLoss = lossOneIn;
@@ -57,8 +72,8 @@ public final class EndpointPair {
         RegionTable regionsB = new RegionTable();
         MemoryRegion from = regionsA.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE);
         MemoryRegion to = regionsB.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-        a = new Endpoint(config(1, payloadMtu, runLength), regionsA);
-        b = new Endpoint(config(2, payloadMtu, runLength), regionsB);
+        a = new Endpoint(config(1, payloadMtu, runLength, integrity), regionsA);
+        b = new Endpoint(config(2, payloadMtu, runLength, integrity), regionsB);
         for (int i = 0; i < BURST; i++) {
             tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
         }
@@ -82,13 +97,14 @@ public final class EndpointPair {
         return new NetAddress(0, 0xffff_0a00_0000L | host, 14791);
     }
 
-    private static EndpointConfig config(int host, int payloadMtu, int runLength) {
+    private static EndpointConfig config(int host, int payloadMtu, int runLength, int integrity) {
         EndpointConfig c = new EndpointConfig();
         c.localAddresses = new NetAddress[] {address(host)};
         c.sourcePorts = new int[][] {new int[] {50_000, 50_001, 50_002, 50_003, 50_004, 50_005, 50_006, 50_007}};
         c.payloadMtu = payloadMtu;
         c.pathsPerPlane = 16;
         c.runLength = runLength;
+        c.integrity = integrity;
         c.ackEvery = 16;
         c.minWindowPackets = 256;
         c.seed = host;
@@ -98,13 +114,24 @@ public final class EndpointPair {
     /** One turn of both: what A has to say goes to B, and what B has goes back. Virtual time moves on by a microsecond. */
     public void turn() {
         clockNs += 1_000;
-        exchange(a, b);
-        exchange(b, a);
+        long before = System.nanoTime();
+        tx.count = 0;
+        a.transmit(clockNs, tx);
+        dataDatagrams += tx.count;
+        sendNs += System.nanoTime() - before;
+        travel();
+        before = System.nanoTime();
+        b.receive(clockNs, rx);
+        tx.count = 0;
+        b.transmit(clockNs, tx);
+        receiveNs += System.nanoTime() - before;
+        travel();
+        before = System.nanoTime();
+        a.receive(clockNs, rx);
+        sendNs += System.nanoTime() - before;
     }
 
-    private void exchange(Endpoint from, Endpoint to) {
-        tx.count = 0;
-        from.transmit(clockNs, tx);
+    private void travel() {
         rx.count = 0;
         for (int i = 0; i < tx.count; i++) {
             if (lossOneIn > 0 && --untilLoss == 0) {
@@ -113,7 +140,7 @@ public final class EndpointPair {
             }
             long frame = frames.address() + (long) rx.count * SLOT;
             Bytes.copy(tx.header[i], frame, tx.headerLength[i]);
-            if (tx.payloadLength[i] > 0) {
+            if (tx.payloadLength[i] > 0 && payloadTravels) {
                 Bytes.copy(tx.payload[i], frame + tx.headerLength[i], tx.payloadLength[i]);
             }
             rx.address[rx.count] = frame;
@@ -123,7 +150,6 @@ public final class EndpointPair {
             rx.count++;
         }
         datagrams += tx.count;
-        to.receive(clockNs, rx);
     }
 
     /** Keeps {@code depth} messages in flight and runs until {@code more} further ones are complete. */
@@ -144,22 +170,36 @@ public final class EndpointPair {
         }
     }
 
-    /** CPU time a datagram in all (both ends, copies included), for a few settings; the best of some rounds. */
+    /** CPU time a datagram in all (both ends, copies included), then of each end's transport alone; the best of some rounds. */
     public static void main(String[] args) {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         for (int loss : new int[] {0, 101, 11}) {
             for (int mtu : new int[] {256, 4096}) {
                 for (int run : new int[] {1, 15}) {
-                    EndpointPair pair = new EndpointPair(1 << 18, mtu, run, 4, loss);
+                    EndpointPair pair = new EndpointPair(MESSAGE, mtu, run, 4, loss);
                     double best = Double.MAX_VALUE;
                     for (int round = 0; round < ROUNDS; round++) {
                         long before = pair.datagrams;
                         long start = threads.getCurrentThreadCpuTime();
-                        pair.run(PACKETS_A_ROUND * mtu / (1 << 18));
+                        pair.run(PACKETS_A_ROUND * mtu / MESSAGE);
                         best = Math.min(best, (double) (threads.getCurrentThreadCpuTime() - start) / (pair.datagrams - before));
                     }
                     System.out.printf("payload %5d B, runs of %2d, loss 1 in %3d: %7.1f ns a datagram%n", mtu, run, loss, best);
                 }
+            }
+            for (int run : new int[] {1, 15}) {
+                EndpointPair pair = new EndpointPair(MESSAGE, 256, run, 4, loss, EndpointConfig.INTEGRITY_HEADER);
+                double send = Double.MAX_VALUE;
+                double receive = Double.MAX_VALUE;
+                for (int round = 0; round < 4 * ROUNDS; round++) {
+                    pair.sendNs = 0;
+                    pair.receiveNs = 0;
+                    long before = pair.dataDatagrams;
+                    pair.run(PACKETS_A_ROUND * 256 / MESSAGE);
+                    send = Math.min(send, (double) pair.sendNs / (pair.dataDatagrams - before));
+                    receive = Math.min(receive, (double) pair.receiveNs / (pair.dataDatagrams - before));
+                }
+                System.out.printf("transport alone, runs of %2d, loss 1 in %3d: %7.1f ns a packet to send, %7.1f to receive%n", run, loss, send, receive);
             }
         }
     }

@@ -26,6 +26,7 @@ final class PathRecord {
     static final int IN_FLIGHT = L.i32();
     /** Window as a factor of the plane's unit. */
     static final int FACTOR = L.f32();
+    static final int INVERSE_FACTOR = L.f32();
     static final int MARKED = L.f32();
     static final int SRTT_NS = L.i32();
     static final int ACKED_CE = L.i32();

@@ -23,6 +23,10 @@ final class Prng {
         return (nextLong() >>> 40) * 0x1p-24f;
     }
 
+    int nextInt() {
+        return (int) (nextLong() >>> 32);
+    }
+
     /** Uniform in [0, bound). */
     int nextInt(int bound) {
         return (int) (((nextLong() >>> 33) * bound) >>> 31);

@@ -20,11 +20,13 @@ final class Spray {
     /** Packets that may go on the path now. */
     int room;
     private long picked;
+    private final Prng random;
 
     Spray(EndpointState state, Windows windows) {
         this.state = state;
         this.windows = windows;
         slab = state.slab;
+        random = state.random;
     }
 
     /**
@@ -45,7 +47,7 @@ final class Spray {
             }
             float window = windows.window(connection, candidate, nowNs);
             int inFlight = slab.getInt(candidate + PlaneRecord.IN_FLIGHT);
-            float load = (inFlight + state.random.nextFloat()) / window;
+            float load = (inFlight + random.nextFloat()) / window;
             if (load >= best || inFlight + 1 > window || !pick(connection, candidate, p, window)) {
                 continue;
             }
@@ -80,24 +82,53 @@ final class Spray {
     private boolean pick(long connection, long candidate, int number, float window) {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         int active = active(paths, window);
-        float scale = (float) paths / active;
+        long first = state.path(connection, number, 0);
+        float unit = slab.getFloat(candidate + PlaneRecord.UNIT) * paths / active;
+        // Least loaded first, without a branch that depends on the loads: they can't be predicted. Room is looked at afterwards.
+        long least = leastLoaded(first, paths, active);
+        picked = first + (least & 0xffff) * PathRecord.BYTES;
+        return least != Long.MAX_VALUE && hasRoom(picked, unit) || pickWithRoom(first, paths, active, unit);
+    }
+
+    /** Load, as the bits of a positive float, above the index of the path; {@code Long.MAX_VALUE} if no path is good. */
+    private long leastLoaded(long first, int paths, int active) {
+        // One draw serves all paths: the rest of the noise is a linear congruence.
+        int noise = random.nextInt();
+        long least = Long.MAX_VALUE;
+        long at = first;
+        for (int i = 0, good = 0; i < paths && good < active; i++, at += PathRecord.BYTES) {
+            if (slab.getInt(at + PathRecord.STATE) == PathRecord.GOOD) {
+                good++;
+                noise = noise * 0x19660d + 0x3c6ef35f;
+                float load = (slab.getInt(at + PathRecord.IN_FLIGHT) + (noise >>> 8) * 0x1p-24f) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
+                least = Math.min(least, (long) Float.floatToRawIntBits(load) << 32 | i);
+            }
+        }
+        return least;
+    }
+
+    /** The least loaded has no room; another one of smaller load but for the noise may. */
+    private boolean pickWithRoom(long first, int paths, int active, float unit) {
         float best = Float.MAX_VALUE;
         picked = 0;
-        long at = state.path(connection, number, 0);
-        int good = 0;
-        for (int i = 0; i < paths && good < active; i++, at += PathRecord.BYTES) {
-            if (slab.getInt(at + PathRecord.STATE) != PathRecord.GOOD) {
-                continue;
-            }
-            good++;
-            int inFlight = slab.getInt(at + PathRecord.IN_FLIGHT);
-            float load = (inFlight + state.random.nextFloat()) / slab.getFloat(at + PathRecord.FACTOR);
-            if (load < best && inFlight < limit(candidate, at, scale) && spanFree(at)) {
-                best = load;
-                picked = at;
+        long at = first;
+        for (int i = 0, good = 0; i < paths && good < active; i++, at += PathRecord.BYTES) {
+            if (slab.getInt(at + PathRecord.STATE) == PathRecord.GOOD) {
+                good++;
+                float load = slab.getInt(at + PathRecord.IN_FLIGHT) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
+                if (load < best && hasRoom(at, unit)) {
+                    best = load;
+                    picked = at;
+                }
             }
         }
         return picked != 0;
+    }
+
+    /** At least one packet may be out on a path, and less than a packet beyond its window. */
+    private boolean hasRoom(long at, float unit) {
+        int inFlight = slab.getInt(at + PathRecord.IN_FLIGHT);
+        return (inFlight == 0 || inFlight < slab.getFloat(at + PathRecord.FACTOR) * unit - EPSILON) && spanFree(at);
     }
 
     /** A small window uses few paths, so that each carries enough to be told healthy. */

@@ -101,6 +101,7 @@ final class Windows {
         float bounded = Math.max(Math.min(factor, Limits.MAX_FACTOR), Math.min(least, 1f));
         float old = slab.getFloat(path + PathRecord.FACTOR);
         slab.putFloat(path + PathRecord.FACTOR, bounded);
+        slab.putFloat(path + PathRecord.INVERSE_FACTOR, 1 / bounded);
         slab.putFloat(plane + PlaneRecord.FACTOR_SUM, slab.getFloat(plane + PlaneRecord.FACTOR_SUM) + bounded - old);
     }
 }
