@@ -176,11 +176,14 @@ final class Handshake {
         }
         slab.putLong(connection + ConnectionRecord.COOKIE, ChallengeHeader.cookieHigh(at));
         slab.putLong(connection + ConnectionRecord.COOKIE + 8, ChallengeHeader.cookieLow(at));
+        if (slab.getInt(connection + STATE) == ConnectionRecord.INIT_SENT) {
+            // The round trip that counts starts here: INIT with the cookie to ACCEPT. Were it measured from a later one, an ACCEPT for the
+            // first would make the way look shorter than it is.
+            slab.putLong(connection + ConnectionRecord.KEEPALIVE_TX_NS, nowNs);
+        }
         slab.putInt(connection + STATE, ConnectionRecord.COOKIE_SENT);
         slab.putLong(connection + RETRY_DELAY_NS, Limits.INIT_RETRY_NS);
         slab.putLong(connection + RETRY_NS, nowNs + Limits.INIT_RETRY_NS);
-        // The round trip that counts starts here: INIT with the cookie to ACCEPT.
-        slab.putLong(connection + ConnectionRecord.KEEPALIVE_TX_NS, nowNs);
         want(connection, SEND_INIT);
         return true;
     }

@@ -73,11 +73,16 @@ final class StreamSender {
 
     /** Puts the stream in turn if it has anything unsent; called whenever what held it back may have gone. */
     void makeReady(long stream) {
-        if (slab.getInt(stream + READY) != 0 || slab.getInt(stream + STATE) != StreamRecord.OPEN
+        if (slab.getInt(stream + STATE) != StreamRecord.OPEN
                 || slab.getLong(stream + WORK_CURSOR) == 0 && slab.getLong(stream + RESPONSE_CURSOR) == 0) {
             return;
         }
         long connection = slab.getLong(stream + CONNECTION);
+        if (slab.getInt(stream + READY) != 0) {
+            // In turn already, perhaps since it sent its last packet into a window that was full then: the connection may sleep.
+            state.makeReady(connection);
+            return;
+        }
         slab.putInt(stream + READY, 1);
         slab.putLong(stream + READY_NEXT, 0);
         long tail = slab.getLong(connection + ConnectionRecord.STREAMS_TAIL);

@@ -187,6 +187,25 @@ class OperationsTest {
         p.assertCopied(0, 0, 3_000);
     }
 
+    /** The last packet of the first message fills the window of its only path; the second message is posted after its acknowledgement. */
+    @Test
+    void aMessageAfterAFullWindowIsSentAtOnce() {
+        for (int packets = 1; packets <= 40; packets++) {
+            EndpointConfig narrow = Peers.config(23);
+            narrow.pathsPerPlane = 1;
+            narrow.lineRateKbps = 1_000_000;
+            Peers p = new Peers(22, narrow, Peers.config(24)).connect();
+            for (int n = 1; n <= 5; n++) {
+                int done = n;
+                p.post(p.request(Opcode.WRITE, 0, 0, packets * 1024, 0, n));
+                long at = p.net.nowNs;
+                assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == done), packets + " packets, message " + n);
+                assertTrue(p.net.nowNs - at < 2_000_000, (p.net.nowNs - at) / 1e6 + " ms");
+                p.run(5_000_000);
+            }
+        }
+    }
+
     @Test
     void bothDirectionsAndManyStreams() {
         Peers p = new Peers(17).connect();
