@@ -66,7 +66,7 @@ public final class Endpoint {
         transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads);
         Health health = new Health(state, paths, streams, reads);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies);
-        receiver = new Receiver(state, connections, handshake, replies, paths, acks, share, streams, sender, streamReceiver);
+        receiver = new Receiver(state, connections, handshake, replies, windows, paths, acks, share, streams, sender, streamReceiver);
     }
 
     // ---- datagrams ----

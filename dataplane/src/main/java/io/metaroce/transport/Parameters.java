@@ -95,7 +95,8 @@ final class Parameters {
             slab.putLong(plane + PlaneRecord.REMOTE_HIGH, unspecified ? sourceHigh : planeHigh[p]);
             slab.putLong(plane + PlaneRecord.REMOTE_LOW, unspecified ? sourceLow : planeLow[p]);
             slab.putInt(plane + PlaneRecord.REMOTE_PORT, planePort[p]);
-            slab.putLong(plane + PlaneRecord.SHARE_KBPS, startShare);
+            slab.putFloat(plane + PlaneRecord.SHARE,
+                    startShare == NOT_TOLD ? PlaneRecord.NO_SHARE : Windows.fraction(startShare, Math.min(own.lineRateKbps, receiveRate)));
         }
     }
 }

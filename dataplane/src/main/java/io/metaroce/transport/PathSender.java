@@ -179,7 +179,7 @@ final class PathSender {
             slab.putInt(path + PathRecord.ACKED_CE, ceCount);
             state.statsOf(connection).ecnMarks += marked;
             slab.addInt(path + PathRecord.ACKS, acked);
-            aimd.onAck(connection, plane, path, acked, marked, rttNs, windows.shareFraction(connection, plane));
+            aimd.onAck(connection, plane, path, acked, marked, rttNs, slab.getFloat(plane + PlaneRecord.SHARE));
             considerNewRoute(connection, plane, path);
         }
         if (slab.getInt(path + PathRecord.STATE) == PathRecord.DRAINING && slab.getInt(path + PathRecord.IN_FLIGHT) == 0

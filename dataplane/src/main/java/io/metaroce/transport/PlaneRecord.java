@@ -8,6 +8,9 @@ final class PlaneRecord {
     static final int UP = 0;
     static final int DOWN = 1;
 
+    /** Value of SHARE while nothing was told: the first known RTT tells what to start with. */
+    static final float NO_SHARE = -1;
+
     private static final Layout L = new Layout("plane", BYTES);
     static final int CONNECTION = L.i64();
     static final int REMOTE_HIGH = L.i64();
@@ -15,8 +18,9 @@ final class PlaneRecord {
     static final int REMOTE_PORT = L.i32();
     static final int STATE = L.i32();
     /* Sender: share told by the receiver, in force until it expires. */
-    static final int SHARE_KBPS = L.i64();
     static final int SHARE_EXPIRES_NS = L.i64();
+    /** As a fraction of the line, 0 to 1. */
+    static final int SHARE = L.f32();
     static final int IN_FLIGHT = L.i32();
     static final int MIN_RTT_NS = L.i32();
     static final int MEASURED_NS = L.i32();

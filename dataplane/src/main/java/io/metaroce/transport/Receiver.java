@@ -33,6 +33,7 @@ final class Receiver {
     private final Connections connections;
     private final Handshake handshake;
     private final ReplyQueue replies;
+    private final Windows windows;
     private final PathSender pathSender;
     private final PathReceiver pathReceiver;
     private final AckSender acks;
@@ -44,12 +45,13 @@ final class Receiver {
     private int resets;
     private long resetsSinceNs;
 
-    Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, PathSender pathSender,
+    Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, Windows windows, PathSender pathSender,
             AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender, StreamReceiver streamReceiver) {
         this.state = state;
         this.connections = connections;
         this.handshake = handshake;
         this.replies = replies;
+        this.windows = windows;
         this.pathSender = pathSender;
         this.acks = acks;
         this.share = share;
@@ -219,7 +221,7 @@ final class Receiver {
         }
         if ((AckHeader.flags(at) & AckHeader.SHARE) != 0) {
             long plane = state.plane(c, planeNumber);
-            slab.putLong(plane + PlaneRecord.SHARE_KBPS, AckHeader.shareKbps(at));
+            windows.setShare(c, plane, AckHeader.shareKbps(at));
             slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, nowNs + AckHeader.shareValidityUs(at) * 1_000L);
         }
         int twice = AckHeader.duplicates(at);

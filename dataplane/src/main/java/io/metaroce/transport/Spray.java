@@ -37,7 +37,8 @@ final class Spray {
      */
     boolean choose(long connection, int wanted, long nowNs) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);
-        boolean patient = state.config.runLength > 1 && slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0;
+        boolean runs = state.config.runLength > 1;
+        boolean patient = runs && slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0;
         float best = Float.MAX_VALUE;
         path = 0;
         for (int p = 0; p < planes; p++) {
@@ -47,15 +48,18 @@ final class Spray {
             }
             float window = windows.window(connection, candidate, nowNs);
             int inFlight = slab.getInt(candidate + PlaneRecord.IN_FLIGHT);
-            float load = (inFlight + random.nextFloat()) / window;
+            float load = planes == 1 ? 0 : (inFlight + random.nextFloat()) / window;
             if (load >= best || inFlight + 1 > window || !pick(connection, candidate, p, window)) {
                 continue;
             }
-            int limit = limit(candidate, picked, activeScale(connection, window));
-            int free = Math.min((int) window - inFlight, limit - slab.getInt(picked + PathRecord.IN_FLIGHT));
-            int worthwhile = Math.min(Math.min(state.config.runLength, wanted), Math.min(limit, (int) window)) / 2;
-            if (patient && free < worthwhile) {
-                continue;
+            int free = 1;
+            if (runs) {
+                int limit = limit(candidate, picked, activeScale(connection, window));
+                free = Math.min((int) window - inFlight, limit - slab.getInt(picked + PathRecord.IN_FLIGHT));
+                int worthwhile = Math.min(Math.min(state.config.runLength, wanted), Math.min(limit, (int) window)) / 2;
+                if (patient && free < worthwhile) {
+                    continue;
+                }
             }
             best = load;
             plane = candidate;

@@ -104,7 +104,7 @@ final class Transmitter {
         stateDemand(connection);
         int left = QUANTUM;
         while (left > 0 && !out.isFull()) {
-            int sent = run(connection, Math.min(left, out.room()), nowNs);
+            int sent = run(connection, Math.min(left, out.room()), repairs > 0, nowNs);
             if (sent == 0) {
                 break;
             }
@@ -138,10 +138,10 @@ final class Transmitter {
         }
     }
 
-    /** One run of packets on one path; returns how many. */
-    private int run(long connection, int most, long nowNs) {
+    /** One run of packets on one path; returns how many. {@code repairs}: some path may have packets to repeat. */
+    private int run(long connection, int most, boolean repairs, long nowNs) {
         int limit = Math.min(most, state.config.runLength);
-        long path = pathToRepair(connection);
+        long path = repairs ? pathToRepair(connection) : 0;
         int sent = 0;
         int room;
         if (path != 0) {
@@ -365,7 +365,7 @@ final class Transmitter {
 
     /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */
     private void pace(long connection, long plane, int length, long nowNs) {
-        float share = windows.shareFraction(connection, plane);
+        float share = slab.getFloat(plane + PlaneRecord.SHARE);
         if (share >= Limits.PACE_BELOW) {
             slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
             return;

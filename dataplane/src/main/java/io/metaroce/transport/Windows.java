@@ -38,22 +38,27 @@ final class Windows {
 
     /** A peer that told no start share is taken to give as much as {@link Limits#START_PACKETS} need. */
     void settleStartShare(long connection, long plane) {
-        if (slab.getLong(plane + PlaneRecord.SHARE_KBPS) == Parameters.NOT_TOLD) {
+        if (slab.getFloat(plane + PlaneRecord.SHARE) == PlaneRecord.NO_SHARE) {
             float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-            slab.putLong(plane + PlaneRecord.SHARE_KBPS, (long) (lineKbps(connection) * Math.min(1f, Limits.START_PACKETS / full)));
+            slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Limits.START_PACKETS / full));
         }
     }
 
-    /** The receiver's share as a fraction of the line, 0 to 1: the last one told, or the start share. */
-    float shareFraction(long connection, long plane) {
-        return Math.min(1f, slab.getLong(plane + PlaneRecord.SHARE_KBPS) / (float) lineKbps(connection));
+    /** A rate as a fraction of the line, 0 to 1. */
+    static float fraction(long kbps, long lineKbps) {
+        return Math.min(1f, kbps / (float) lineKbps);
+    }
+
+    /** The receiver has told its share of a plane. */
+    void setShare(long connection, long plane, long kbps) {
+        slab.putFloat(plane + PlaneRecord.SHARE, fraction(kbps, lineKbps(connection)));
     }
 
     /** Packets that may be out on this plane, at least 1. */
     float window(long connection, long plane, long nowNs) {
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
         float full = unit * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * shareFraction(connection, plane);
+        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * slab.getFloat(plane + PlaneRecord.SHARE);
         if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) - nowNs < 0) {
             // Nobody vouches for the share any more: start again, as a new connection would.
             w = Math.min(w, Math.max(Limits.START_PACKETS, state.config.minWindowPackets));
