@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Ports, endpoints, loops and the perf tool on both sides of a running transfer: once compiled, nothing of it allocates. */
-@Timeout(60)
+@Timeout(180)
 class AllocationTest {
     /** The measuring itself allocates a little in each interval. */
     private static final double TOLERANCE_BYTES_A_PACKET = 1;
@@ -25,8 +25,8 @@ class AllocationTest {
         try (InProcess pair = new InProcess(run, 2, impairment)) {
             pair.turnUntil(() -> pair.client.progress.messages > 0, 20, pair.server);
             double least = Double.MAX_VALUE;
-            // Compilation comes when it comes; the best of several intervals is the steady state.
-            for (int i = 0; i < 40 && least > TOLERANCE_BYTES_A_PACKET; i++) {
+            // Compilation comes when it comes, on a busy machine late; the best of several intervals is the steady state.
+            for (int i = 0; i < 120 && least > TOLERANCE_BYTES_A_PACKET; i++) {
                 least = Math.min(least, bytesAPacket(pair, (size + 4095) / 4096));
             }
             assertTrue(least <= TOLERANCE_BYTES_A_PACKET, least + " bytes a packet");
