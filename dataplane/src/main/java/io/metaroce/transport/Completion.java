@@ -25,4 +25,6 @@ public final class Completion {
     public int invalidatedKey;
     public boolean hasInvalidatedKey;
     public boolean isReceive;
+    /** Receive whose sender set {@link WorkRequest#solicited}. */
+    public boolean isSolicited;
 }

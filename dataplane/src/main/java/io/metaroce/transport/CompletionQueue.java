@@ -19,18 +19,26 @@ final class CompletionQueue {
     /** The immediate, or the key invalidated. */
     private static final int IMMEDIATE = 28;
     private static final int FLAGS = 32;
-    private static final int HAS_IMMEDIATE = 1;
-    private static final int IS_RECEIVE = 2;
+    static final int IS_RECEIVE = 1;
+    static final int SOLICITED = 2;
+
+    /* What an event is wanted for. */
+    private static final int NOTHING = 0;
+    private static final int SOLICITED_ONLY = 1;
+    private static final int ANYTHING = 2;
 
     private final Slab slab;
+    private final EventQueue events;
     private final long base;
     private final int capacity;
     private int head;
     private int count;
     private int reserved;
+    private int armed;
 
-    CompletionQueue(Slab slab, int capacity) {
+    CompletionQueue(Slab slab, EventQueue events, int capacity) {
         this.slab = slab;
+        this.events = events;
         this.capacity = capacity;
         base = slab.carve((long) capacity * ENTRY_BYTES);
     }
@@ -48,8 +56,25 @@ final class CompletionQueue {
         return true;
     }
 
-    void push(int connection, int stream, int opcode, int status, long wrId, int length, int immediate, boolean hasImmediate,
-            boolean isReceive) {
+    /** Gives a place back that no completion will take. */
+    void release() {
+        reserved--;
+    }
+
+    /** The next completion, or solicited one, makes an event. The wider wish stays until it is fulfilled. */
+    void arm(boolean solicitedOnly) {
+        armed = Math.max(armed, solicitedOnly ? SOLICITED_ONLY : ANYTHING);
+    }
+
+    private void wake(int status, int flags) {
+        if (armed == ANYTHING || status != Completion.OK || (flags & SOLICITED) != 0) {
+            armed = NOTHING;
+            events.pushWake();
+        }
+    }
+
+    /** @param flags {@link #IS_RECEIVE}, {@link #SOLICITED} */
+    void push(int connection, int stream, int opcode, int status, long wrId, int length, int immediate, int flags) {
         int i = head + count++;
         long at = base + (long) (i >= capacity ? i - capacity : i) * ENTRY_BYTES;
         slab.putInt(at + CONNECTION, connection);
@@ -59,7 +84,10 @@ final class CompletionQueue {
         slab.putLong(at + WR_ID, wrId);
         slab.putInt(at + LENGTH, length);
         slab.putInt(at + IMMEDIATE, immediate);
-        slab.putInt(at + FLAGS, (hasImmediate ? HAS_IMMEDIATE : 0) | (isReceive ? IS_RECEIVE : 0));
+        slab.putInt(at + FLAGS, flags);
+        if (armed != NOTHING) {
+            wake(status, flags);
+        }
     }
 
     boolean poll(Completion into) {
@@ -79,7 +107,8 @@ final class CompletionQueue {
         int extra = slab.getInt(at + IMMEDIATE);
         int flags = slab.getInt(at + FLAGS);
         into.isReceive = (flags & IS_RECEIVE) != 0;
-        into.hasImmediate = (flags & HAS_IMMEDIATE) != 0;
+        into.isSolicited = (flags & SOLICITED) != 0;
+        into.hasImmediate = into.isReceive && Opcode.hasImmediate(into.opcode);
         into.immediate = into.hasImmediate ? extra : 0;
         into.hasInvalidatedKey = into.isReceive && into.opcode == Opcode.SEND_INVALIDATE;
         into.invalidatedKey = into.hasInvalidatedKey ? extra : 0;

@@ -28,6 +28,7 @@ public final class Endpoint {
     /** The length is negative, above {@link Limits#MAX_MESSAGE_BYTES}, or that of an atomic and not 8. */
     public static final int BAD_LENGTH = 5;
     public static final int STREAM_IN_ERROR = 6;
+    /** Not an operation, or a Read or atomic and the peer takes none. */
     public static final int BAD_OPCODE = 7;
 
     private final EndpointState state;
@@ -170,6 +171,9 @@ public final class Endpoint {
         if (!request && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
             return BAD_OPCODE;
         }
+        if (request && slab.getInt(c + ConnectionRecord.PEER_MAX_READS) == 0) {
+            return BAD_OPCODE;
+        }
         if (Opcode.isAtomic(wr.opcode) && wr.length != Long.BYTES) {
             return BAD_LENGTH;
         }
@@ -198,7 +202,7 @@ public final class Endpoint {
         slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
         slab.putInt(work + WorkRecord.REMOTE_KEY, wr.remoteKey);
         slab.putInt(work + WorkRecord.LENGTH, wr.length);
-        slab.putInt(work + WorkRecord.FENCE, wr.fence ? 1 : 0);
+        slab.putInt(work + WorkRecord.FLAGS, flags(wr));
         slab.putInt(work + WorkRecord.IMMEDIATE, Opcode.hasImmediate(wr.opcode) ? wr.immediate : 0);
         slab.putInt(work + WorkRecord.MSN, slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
         slab.putInt(work + WorkRecord.PACKETS,
@@ -209,6 +213,11 @@ public final class Endpoint {
         }
         sender.enqueueWork(stream, work);
         return OK;
+    }
+
+    private static int flags(WorkRequest wr) {
+        return (wr.fence ? WorkRecord.FENCE : 0) | (wr.unsignaled ? WorkRecord.UNSIGNALED : 0)
+                | (wr.solicited && Opcode.consumesReceive(wr.opcode) ? WorkRecord.SOLICITED : 0);
     }
 
     /**
@@ -248,6 +257,17 @@ public final class Endpoint {
     /** Takes the next completion; false if there is none. */
     public boolean pollCompletion(Completion completion) {
         return state.completions.poll(completion);
+    }
+
+    /**
+     * Asks for one event COMPLETIONS when the next completion is added, for an application that sleeps meanwhile. What waits to be
+     * polled already does not count: ask, then poll once more, then sleep.
+     *
+     * @param solicitedOnly wait for a receive whose sender asked for it by {@link WorkRequest#solicited}, or for any completion with
+     *     an error. Asking for the next one of any kind is not taken back by this.
+     */
+    public void requestCompletionEvent(boolean solicitedOnly) {
+        state.completions.arm(solicitedOnly);
     }
 
     private long established(int connection) {

@@ -27,6 +27,8 @@ public final class EndpointConfig {
     public int streamWindowPackets = 4096;
     /** Work requests posted and not completed, over all connections. */
     public int maxWorkRequests = 4096;
+    /** Reads and atomics that a peer may have in flight on one stream, 0 (none are taken) to {@link Limits#MAX_READS}. */
+    public int maxReads = Limits.MAX_READS;
     /** Receives posted on one stream, a power of two. */
     public int receiveQueueDepth = 256;
     /** Packets out, over all connections. */
@@ -76,6 +78,7 @@ public final class EndpointConfig {
         range("streams", maxStreams, 1, 1 << 24);
         powerOfTwo("stream window", streamWindowPackets, Limits.MIN_STREAM_WINDOW, Limits.MAX_STREAM_WINDOW);
         powerOfTwo("receive queue depth", receiveQueueDepth, 1, 65_536);
+        range("Reads in flight", maxReads, 0, Limits.MAX_READS);
         range("work requests", maxWorkRequests, 1, 1 << 24);
         range("packets out", maxPacketsOut, 64, 1 << 24);
         range("acknowledgement interval", ackEvery, 1, 255);

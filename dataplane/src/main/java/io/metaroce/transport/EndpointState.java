@@ -78,8 +78,8 @@ final class EndpointState {
         readQueues = new RecordPool(slab, (long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount);
         streamMap = new LongMap(slab, streamCount);
         timers = new TimerHeap(slab, n);
-        completions = new CompletionQueue(slab, completionCount);
         events = new EventQueue(n);
+        completions = new CompletionQueue(slab, events, completionCount);
         random = new Prng(config.seed);
         secret = new SipHash(config.secret, config.seed);
         stats = new ConnectionStats[n];

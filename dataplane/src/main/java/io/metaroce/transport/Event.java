@@ -21,6 +21,8 @@ public final class Event {
     public static final int CLOSED = 5;
     /** A stream failed; {@link #reason} is a {@link Cause}. Other streams go on. */
     public static final int STREAM_FAILED = 6;
+    /** A completion was added that {@link Endpoint#requestCompletionEvent} had asked for. Belongs to no connection. */
+    public static final int COMPLETIONS = 7;
 
     public int kind;
     public int connection;
@@ -74,6 +76,7 @@ public final class Event {
                     ? "peer " + peer + " did not answer for " + silenceNs / 1_000_000 + " ms"
                     : "connection to peer " + peer + " ended: " + Reason.name(reason);
             case CLOSED -> "connection to " + peer + " closed";
+            case COMPLETIONS -> "completions wait";
             case STREAM_FAILED -> "stream " + stream + " to peer " + peer + " failed: " + Cause.name(reason);
             default -> "event " + kind + " of peer " + peer;
         };

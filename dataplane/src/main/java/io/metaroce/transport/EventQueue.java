@@ -6,7 +6,8 @@ import io.metaroce.wire.RefuseHeader;
 
 /**
  * Events waiting to be polled, in a ring of reusable objects. Half of it is kept for connection events, of which each
- * connection has at most two, so none is lost; stream events beyond the other half are counted and dropped.
+ * connection has at most two, so none is lost; stream events beyond the other half are counted and dropped. That completions
+ * wait is noted beside the ring.
  */
 final class EventQueue {
     /** Texts of refusals that wait to be polled; the oldest gives way to one more. */
@@ -19,6 +20,7 @@ final class EventQueue {
     private final int streamLimit;
     private int head;
     private int count;
+    private boolean wake;
 
     EventQueue(int connections) {
         ring = new Event[4 * connections + 64];
@@ -59,7 +61,21 @@ final class EventQueue {
         nextText = (nextText + 1) % TEXTS;
     }
 
+    /** A completion came that was asked for: one event COMPLETIONS, never lost. */
+    void pushWake() {
+        wake = true;
+    }
+
     boolean poll(Event into) {
+        if (wake) {
+            wake = false;
+            into.kind = Event.COMPLETIONS;
+            into.connection = 0;
+            into.stream = 0;
+            into.reason = 0;
+            into.retryAfterMs = 0;
+            return true;
+        }
         if (count == 0) {
             return false;
         }

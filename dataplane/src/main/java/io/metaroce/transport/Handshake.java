@@ -126,7 +126,7 @@ final class Handshake {
         writer.u32(Tlv.ACK_EVERY, c.ackEvery);
         writer.u64(Tlv.RECEIVE_RATE, c.lineRateKbps);
         writer.u32(Tlv.RECEIVE_BUFFER, c.receiveBufferPackets);
-        writer.u32(Tlv.MAX_READS, Limits.MAX_READS);
+        writer.u32(Tlv.MAX_READS, c.maxReads);
         writer.u32(Tlv.START_SHARE, slab.getInt(connection + START_SHARE_KBPS) & 0xffff_ffffL);
         writer.u32(Tlv.SERVICE, slab.getInt(connection + ConnectionRecord.SERVICE));
     }

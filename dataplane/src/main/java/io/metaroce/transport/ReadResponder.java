@@ -40,7 +40,7 @@ final class ReadResponder {
     int onRequest(long connection, long stream, long at, int opcode) {
         int index = DataHeader.readIndex(at);
         int ahead = index - slab.getInt(stream + StreamRecord.READS_EXECUTED);
-        if (ahead < 0 || ahead >= Limits.MAX_READS) {
+        if (ahead < 0 || ahead >= state.config.maxReads) {
             return Cause.TOO_MANY_READS;
         }
         if (opcode == Opcode.READ_REQUEST) {

@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
 
 /**
@@ -18,6 +19,8 @@ final class ReceiveQueue {
     static final int IMMEDIATE = 24;
     static final int OPCODE = 28;
     static final int MSN = 32;
+    /** Whether the message was {@link DataHeader#SOLICITED}. */
+    static final int FLAGS = 36;
 
     private ReceiveQueue() {
     }
@@ -57,11 +60,14 @@ final class ReceiveQueue {
         long e = entry(state, stream, index);
         boolean ok = status == Completion.OK;
         int opcode = ok ? slab.getInt(e + OPCODE) : 0;
-        boolean immediate = Opcode.hasImmediate(opcode);
-        boolean extra = immediate || opcode == Opcode.SEND_INVALIDATE;
+        boolean extra = Opcode.hasImmediate(opcode) || opcode == Opcode.SEND_INVALIDATE;
+        int flags = CompletionQueue.IS_RECEIVE;
+        if (ok && (slab.getInt(e + FLAGS) & DataHeader.SOLICITED) != 0) {
+            flags |= CompletionQueue.SOLICITED;
+        }
         state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.LOCAL_CID),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(e + WR_ID),
-                ok ? slab.getInt(e + BYTES) : 0, extra ? slab.getInt(e + IMMEDIATE) : 0, immediate, true);
+                ok ? slab.getInt(e + BYTES) : 0, extra ? slab.getInt(e + IMMEDIATE) : 0, flags);
     }
 
     /** Ends all posted receives with {@code status}. */

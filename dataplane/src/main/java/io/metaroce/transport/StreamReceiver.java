@@ -228,6 +228,7 @@ final class StreamReceiver {
         slab.putInt(entry + ReceiveQueue.BYTES, DataHeader.messageLength(at));
         slab.putInt(entry + ReceiveQueue.IMMEDIATE, DataHeader.immediate(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, Opcode.WRITE_IMM);
+        slab.putInt(entry + ReceiveQueue.FLAGS, DataHeader.flags(at));
         return write(connection, at);
     }
 
@@ -246,6 +247,7 @@ final class StreamReceiver {
                 opcode == Opcode.SEND_INVALIDATE ? DataHeader.remoteKey(at) : DataHeader.immediate(at));
         slab.putInt(entry + ReceiveQueue.MSN, DataHeader.msn(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
+        slab.putInt(entry + ReceiveQueue.FLAGS, DataHeader.flags(at));
         place(slab.getLong(stream + CONNECTION), at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
                 DataHeader.payloadLength(at));
         return 0;

@@ -140,7 +140,7 @@ final class StreamSender {
     private boolean mayStart(long stream, long work, long nowNs) {
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
         int reads = slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE);
-        if (reads > 0 && slab.getInt(work + WorkRecord.FENCE) != 0) {
+        if (reads > 0 && (slab.getInt(work + WorkRecord.FLAGS) & WorkRecord.FENCE) != 0) {
             return false;
         }
         if (Opcode.consumesReceive(opcode)) {
@@ -169,8 +169,9 @@ final class StreamSender {
         if (index == 0) {
             slab.putInt(work + WorkRecord.FIRST_SSN, slab.getInt(stream + NEXT_SSN));
             int opcode = slab.getInt(work + WorkRecord.OPCODE);
-            boolean answered = slab.getInt(stream + NEXT_READ_INDEX) == slab.getInt(stream + READS_DONE);
-            slab.putInt(work + WorkRecord.ANSWERED, answered && !Opcode.isResponse(opcode) ? 1 : 0);
+            if (slab.getInt(stream + NEXT_READ_INDEX) == slab.getInt(stream + READS_DONE) && !Opcode.isResponse(opcode)) {
+                slab.putInt(work + WorkRecord.FLAGS, slab.getInt(work + WorkRecord.FLAGS) | WorkRecord.ANSWERED);
+            }
             if (Opcode.consumesReceive(opcode)) {
                 slab.putInt(work + WorkRecord.INDEX, slab.addInt(stream + NEXT_RECEIVE_INDEX, 1) - 1);
                 slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
@@ -314,9 +315,13 @@ final class StreamSender {
         if (Opcode.isRequest(opcode) && slab.getInt(work + WorkRecord.SENT) > 0) {
             slab.addInt(stream + READS_DONE, 1);
         }
-        state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.LOCAL_CID),
-                slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(work + WorkRecord.ID),
-                status == Completion.OK ? slab.getInt(work + WorkRecord.LENGTH) : 0, 0, false, false);
+        if (status == Completion.OK && (slab.getInt(work + WorkRecord.FLAGS) & WorkRecord.UNSIGNALED) != 0) {
+            state.completions.release();
+        } else {
+            state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.LOCAL_CID),
+                    slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(work + WorkRecord.ID),
+                    status == Completion.OK ? slab.getInt(work + WorkRecord.LENGTH) : 0, 0, 0);
+        }
         free(stream, work);
         if (Opcode.isRequest(opcode)) {
             makeReady(stream);

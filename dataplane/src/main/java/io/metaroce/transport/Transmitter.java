@@ -290,8 +290,12 @@ final class Transmitter {
         if (last) {
             flags |= DataHeader.LAST;
         }
-        if (slab.getInt(work + WorkRecord.ANSWERED) != 0) {
+        int wanted = slab.getInt(work + WorkRecord.FLAGS);
+        if ((wanted & WorkRecord.ANSWERED) != 0) {
             flags |= DataHeader.ANSWERED;
+        }
+        if ((wanted & WorkRecord.SOLICITED) != 0) {
+            flags |= DataHeader.SOLICITED;
         }
         if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
             flags |= DataHeader.ACK_REQUEST;

@@ -36,10 +36,18 @@ final class WorkRecord {
     static final int LOCAL_KEY = L.i32();
     /** The response to a Read or atomic is here; for a response: the requester has said so. */
     static final int READ_DONE = L.i32();
+    /** {@link #FENCE} and its neighbours. */
+    static final int FLAGS = L.i32();
+
+    /* Bits of FLAGS. */
     /** Not to be started before all earlier Reads and atomics of the stream are complete. */
-    static final int FENCE = L.i32();
+    static final int FENCE = 1;
     /** All earlier Reads and atomics of the stream were complete when this was begun. */
-    static final int ANSWERED = L.i32();
+    static final int ANSWERED = 2;
+    /** No completion unless it fails. */
+    static final int UNSIGNALED = 4;
+    /** The peer's application asked to be woken by such messages. */
+    static final int SOLICITED = 8;
 
     static {
         L.end();

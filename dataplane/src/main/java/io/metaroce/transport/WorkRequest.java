@@ -29,6 +29,10 @@ public final class WorkRequest {
     public int immediate;
     /** Starts only when all earlier Reads and atomics of the stream are complete, and holds back what is posted behind it. */
     public boolean fence;
+    /** No completion if it succeeds; one that fails completes like any other, and so do later ones. */
+    public boolean unsignaled;
+    /** SEND, SEND_IMM, SEND_INVALIDATE, WRITE_IMM: its receive counts for {@link Endpoint#requestCompletionEvent} with solicited only. */
+    public boolean solicited;
     /** COMPARE_SWAP: the new value; FETCH_ADD: what is added, wrapping around. */
     public long operand;
     /** COMPARE_SWAP: the new value is written if the word is this. */
