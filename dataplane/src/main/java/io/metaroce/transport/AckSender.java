@@ -117,23 +117,39 @@ final class AckSender {
         int over = livePlane(connection, planeNumber);
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         int turn = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
-        long by = state.path(connection, over, Integer.remainderUnsigned(turn, paths));
+        long by = goodPath(connection, over, Integer.remainderUnsigned(turn, paths));
         out.control(connection, over, slab.getInt(by + PathRecord.SOURCE_PORT), (int) (end - at),
                 slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         state.statsOf(connection).acksSent++;
     }
 
-    /** The same plane if we believe it up, else the first that is. */
+    /** The same plane if we believe it up and have a good path there, else the first of which both is true. */
     private int livePlane(long connection, int planeNumber) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);
         for (int i = 0; i < planes; i++) {
             int p = planeNumber + i < planes ? planeNumber + i : planeNumber + i - planes;
-            if (slab.getInt(state.plane(connection, p) + PlaneRecord.STATE) == PlaneRecord.UP) {
+            if (slab.getInt(state.plane(connection, p) + PlaneRecord.STATE) == PlaneRecord.UP && isGood(goodPath(connection, p, 0))) {
                 return p;
             }
         }
         return planeNumber;
+    }
+
+    /** The first good path of the plane from this one on, or this one if none is: a route that failed would lose what we tell. */
+    private long goodPath(long connection, int planeNumber, int from) {
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        for (int i = 0; i < paths; i++) {
+            long path = state.path(connection, planeNumber, from + i < paths ? from + i : from + i - paths);
+            if (isGood(path)) {
+                return path;
+            }
+        }
+        return state.path(connection, planeNumber, from);
+    }
+
+    private boolean isGood(long path) {
+        return slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD;
     }
 
     private int block(long at, long path, long nowNs) {

@@ -187,7 +187,7 @@ public final class Endpoint {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
             return STREAM_IN_ERROR;
         }
-        if (state.work.capacity() - state.work.used() <= Limits.RESPONSE_RESERVE || !state.completions.reserve()) {
+        if (state.work.used() == state.work.capacity() || !state.completions.reserve()) {
             return QUEUE_FULL;
         }
         long work = state.work.take();
@@ -355,8 +355,9 @@ public final class Endpoint {
         return state.streams.used();
     }
 
+    /** Work requests posted and not complete, and responses under way. */
     public int liveWorkRequests() {
-        return state.work.used();
+        return state.work.used() + state.responses.used();
     }
 
     /** Packets out or waiting to be repeated, over all connections. */

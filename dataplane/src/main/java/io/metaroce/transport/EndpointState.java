@@ -17,6 +17,8 @@ final class EndpointState {
     final RecordPool planes;
     final RecordPool packets;
     final RecordPool work;
+    /** Responses under way; apart from {@link #work}, or two ends whose own Reads fill it would wait for each other for ever. */
+    final RecordPool responses;
     final RecordPool streams;
     final RecordPool rxWindows;
     final RecordPool txWindows;
@@ -52,6 +54,7 @@ final class EndpointState {
         int streamCount = config.streamPool > 0 ? config.streamPool : Math.max(1024, 4 * n);
         int windowCount = Math.min(streamCount, 1024);
         int completionCount = config.maxWorkRequests + windowCount * config.receiveQueueDepth;
+        int responseCount = Math.max(Limits.MIN_RESPONSES, config.maxWorkRequests / 4);
         pathsPerConnection = config.planes() * config.pathsPerPlane;
         windowBytes = config.streamWindowPackets / 8;
         windowMask = config.streamWindowPackets - 1;
@@ -59,7 +62,8 @@ final class EndpointState {
                 + RecordPool.bytes((long) PlaneRecord.BYTES * config.planes(), n)
                 + Slab.roundUp((long) PathRecord.BYTES * pathsPerConnection * n)
                 + RecordPool.bytes(PacketRecord.BYTES, config.maxPacketsOut)
-                + RecordPool.bytes(WorkRecord.BYTES, config.maxWorkRequests + Limits.RESPONSE_RESERVE)
+                + RecordPool.bytes(WorkRecord.BYTES, config.maxWorkRequests)
+                + RecordPool.bytes(WorkRecord.BYTES, responseCount)
                 + RecordPool.bytes(StreamRecord.BYTES, streamCount)
                 + RecordPool.bytes(3 * windowBytes, windowCount)
                 + RecordPool.bytes(windowBytes, windowCount)
@@ -70,7 +74,8 @@ final class EndpointState {
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
         pathBase = slab.carve((long) PathRecord.BYTES * pathsPerConnection * n);
         packets = new RecordPool(slab, PacketRecord.BYTES, config.maxPacketsOut);
-        work = new RecordPool(slab, WorkRecord.BYTES, config.maxWorkRequests + Limits.RESPONSE_RESERVE);
+        work = new RecordPool(slab, WorkRecord.BYTES, config.maxWorkRequests);
+        responses = new RecordPool(slab, WorkRecord.BYTES, responseCount);
         streams = new RecordPool(slab, StreamRecord.BYTES, streamCount);
         rxWindows = new RecordPool(slab, 3 * windowBytes, windowCount);
         txWindows = new RecordPool(slab, windowBytes, windowCount);
@@ -228,6 +233,11 @@ final class EndpointState {
     /** At most until {@code deadlineNs} the connection's timer sleeps. */
     void wakeBy(long connection, long deadlineNs) {
         timers.atMost(connection, deadlineNs);
+    }
+
+    /** Gives a work record back to the pool it is from. */
+    void giveWork(long record) {
+        (record >= responses.at(0) && record < responses.at(responses.capacity()) ? responses : work).give(record);
     }
 
     // ---- packets ----

@@ -99,8 +99,14 @@ final class Health {
     private void wakePaced(long connection, long nowNs) {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long next = slab.getLong(state.plane(connection, p) + PlaneRecord.NEXT_TX_NS);
-            if (next != 0 && next - nowNs <= 0 && slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) > 0) {
+            if (next == 0 || slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) <= 0) {
+                continue;
+            }
+            if (next - nowNs <= 0) {
                 state.makeReady(connection);
+            } else {
+                // Whatever else woke us took this wake-up with it.
+                state.wakeBy(connection, next);
             }
         }
     }

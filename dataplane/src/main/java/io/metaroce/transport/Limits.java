@@ -21,8 +21,8 @@ public final class Limits {
     /** Reads and atomics a stream may have in flight, a power of two. */
     public static final int MAX_READS = 16;
 
-    /** Work records that posting leaves free for responses, so that two ends that fill all others with Reads cannot block each other. */
-    static final int RESPONSE_RESERVE = 16;
+    /** Responses under way in a whole endpoint, at least; a quarter of the requests it may have posted, if that is more. The next waits. */
+    static final int MIN_RESPONSES = 16;
 
     /* Handshake and close. */
     static final long INIT_RETRY_NS = 20_000_000;

@@ -120,7 +120,7 @@ final class ReadResponder {
         return 0;
     }
 
-    /** Answers what is due as far as there are work records; the rest is tried again by the connection's timer. */
+    /** Answers what is due as far as there are records for it; the rest is tried again by the connection's timer. */
     void answer(long stream) {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
             // It failed while the Read waited for a work record: nothing is answered, and nothing may be held.
@@ -128,7 +128,7 @@ final class ReadResponder {
             return;
         }
         while (slab.getInt(stream + StreamRecord.READS_DUE) > 0) {
-            long work = state.work.take();
+            long work = state.responses.take();
             if (work == 0) {
                 slab.putInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.READ_WAIT, 1);
                 state.wakeBy(slab.getLong(stream + StreamRecord.CONNECTION), state.nowNs + Limits.READ_RETRY_NS);

@@ -257,12 +257,7 @@ final class Receiver {
                 }
             }
             case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));
-            case ControlBlock.CREDIT_REQUEST -> {
-                long stream = streams.get(c, id);
-                if (stream != 0) {
-                    streams.addNews(stream, StreamTable.NEWS_CREDIT);
-                }
-            }
+            case ControlBlock.CREDIT_REQUEST -> streamReceiver.onCreditRequest(c, id);
             case ControlBlock.STREAM_ERROR_CONFIRM -> streamReceiver.onConfirm(c, id);
             default -> { }
         }

@@ -59,10 +59,9 @@ final class StreamReceiver {
             return REFUSED;
         }
         if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
-            if (slab.getInt(stream + StreamRecord.NAKED) != 0 && slab.getInt(stream + StreamRecord.NAK_CAUSE) == Cause.UNKNOWN_STREAM) {
-                // The peer had no room for the stream and kept no memory of refusing it. It has room now, but the stream is dead here:
-                // swallowing its packets would complete them.
-                refuse(connection, DataHeader.stream(at), DataHeader.msn(at));
+            if (isUnknownToPeer(stream)) {
+                // Swallowing its packets would complete them.
+                refuse(connection, DataHeader.stream(at), 0);
                 return REFUSED;
             }
             return TAKEN;
@@ -95,6 +94,24 @@ final class StreamReceiver {
             advance(connection, stream, turn);
         }
         return TAKEN;
+    }
+
+    /**
+     * The peer had no room for the stream and kept no memory of refusing it. It may have room by now and use it, but here it is dead:
+     * the peer has to be told from its first message on.
+     */
+    private boolean isUnknownToPeer(long stream) {
+        return slab.getInt(stream + StreamRecord.NAKED) != 0 && slab.getInt(stream + StreamRecord.NAK_CAUSE) == Cause.UNKNOWN_STREAM;
+    }
+
+    /** The peer waits for receives on a stream that may never have any: then it is refused instead, and nothing of it ever came. */
+    void onCreditRequest(long connection, int id) {
+        long stream = streams.get(connection, id);
+        if (stream == 0 || isUnknownToPeer(stream)) {
+            refuse(connection, id, 0);
+        } else {
+            streams.addNews(stream, StreamTable.NEWS_CREDIT);
+        }
     }
 
     /** No room for the stream: told at once, kept nowhere, and not marked as arrived, so that it cannot complete. */
@@ -364,7 +381,9 @@ final class StreamReceiver {
         if (stream == 0) {
             return;
         }
-        if (msn - sender.firstUnsentMsn(stream) >= 0) {
+        // Of a stream that the peer has no room for, it may refuse the message that waits for credit: it knows of it by our request.
+        int known = sender.firstUnsentMsn(stream) + (cause == Cause.UNKNOWN_STREAM ? 1 : 0);
+        if (msn - known >= 0) {
             state.abortSoon(connection, Reason.PROTOCOL_VIOLATION);
             return;
         }

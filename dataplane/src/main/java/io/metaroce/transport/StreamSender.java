@@ -346,7 +346,7 @@ final class StreamSender {
         slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, -1);
         slab.putLong(work + WorkRecord.REQUEST_ID, 0);
         slab.putInt(work + WorkRecord.OPCODE, 0);
-        state.work.give(work);
+        state.giveWork(work);
     }
 
     /** Ends all work of a stream whose connection is gone; its packets are discarded by the caller first. */

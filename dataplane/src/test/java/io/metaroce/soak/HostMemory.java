@@ -222,6 +222,17 @@ final class HostMemory {
         return wrong < 0 ? null : "byte at offset " + wrong + " (" + where((int) wrong) + ") was written by nobody who may";
     }
 
+    /** Compares only what no peer may write: gaps, the region without the right, and that of the other domain. */
+    String auditGaps() {
+        for (int i = 0; i < 2; i++) {
+            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, mainAt(i), shadow, mainAt(i), MAIN);
+        }
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(1), shadow, specialAt(1), SPECIAL);
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(3), shadow, specialAt(3), SPECIAL);
+        long wrong = MemorySegment.ofArray(shadow).mismatch(segment);
+        return wrong < 0 ? null : "byte at offset " + wrong + " (" + where((int) wrong) + ") was written by nobody who may";
+    }
+
     private static String where(int offset) {
         for (int i = 0; i < 2; i++) {
             if (offset >= mainAt(i) && offset < mainAt(i) + MAIN) {

@@ -149,12 +149,12 @@ final class Model {
         while (host.endpoint.pollEvent(event)) {
             onEvent(host, event);
         }
-        lookAtPool(host);
+        lookAtPool(host, 0);
     }
 
-    /** Whether the host may refuse for want of a connection. */
-    void lookAtPool(Host host) {
-        if (host.endpoint.liveConnections() == host.config.maxConnections) {
+    /** Whether the host may refuse for want of a connection, with so many INITs at once; some may be taken and over by the end. */
+    void lookAtPool(Host host, int inits) {
+        if (host.endpoint.liveConnections() + Math.max(0, inits - 1) >= host.config.maxConnections) {
             host.fullAtNs = nowNs;
         }
     }

@@ -23,6 +23,7 @@ final class Network {
     static final int PORTS = 8;
     static final int FIRST_PORT = 50_000;
     private static final int ANY = -1;
+    private static final long QUEUE_BYTES_A_PACKET = 1_000;
     /** Frames are used again by later scenarios. */
     private static final ArrayDeque<Frame> FREE = new ArrayDeque<>();
 
@@ -55,6 +56,8 @@ final class Network {
     long datagrams;
     long faults;
     long digest;
+    /** Shares seen, none of which was above the line. */
+    long shares;
 
     Network(List<Host> hosts, int count, SplittableRandom random, int baseDelayNs, int spreadNs) {
         this.hosts = hosts;
@@ -67,6 +70,10 @@ final class Network {
             routeDelayNs[i] = random.nextInt(spreadNs + 1);
         }
         linkFreeNs = new long[count * PLANES];
+    }
+
+    boolean hasLastingTrouble() {
+        return troubles.stream().anyMatch(t -> t.toNs == Long.MAX_VALUE);
     }
 
     /** No new faults from now on, but for troubles that outlast it. */
@@ -103,11 +110,13 @@ final class Network {
             int link = to * PLANES + plane;
             long wait = linkFreeNs[link] - at;
             long serial = (length + 66) * 8L * 1_000_000 / hosts.get(to).config.lineRateKbps;
-            if (wait > 400 * serial) {
+            // Room is counted in packets of full size, or small ones, acknowledgements among them, would never get in.
+            long full = QUEUE_BYTES_A_PACKET * 8 * 1_000_000 / hosts.get(to).config.lineRateKbps;
+            if (wait > 400 * full) {
                 faults++;
                 return;
             }
-            if (wait > 60 * serial) {
+            if (wait > 60 * full) {
                 ecn = 3;
             }
             linkFreeNs[link] = Math.max(at, linkFreeNs[link]) + serial;
@@ -173,9 +182,12 @@ final class Network {
         }
     }
 
-    private static void check(Host from, long header) {
-        if (Prefix.type(header) == Type.ACK && (AckHeader.flags(header) & AckHeader.SHARE) != 0
-                && AckHeader.shareKbps(header) > from.config.lineRateKbps) {
+    private void check(Host from, long header) {
+        if (Prefix.type(header) != Type.ACK || (AckHeader.flags(header) & AckHeader.SHARE) == 0) {
+            return;
+        }
+        shares++;
+        if (AckHeader.shareKbps(header) > from.config.lineRateKbps) {
             throw new Violation(from + " grants a share of " + AckHeader.shareKbps(header) + " kbit/s of a line of "
                     + from.config.lineRateKbps);
         }

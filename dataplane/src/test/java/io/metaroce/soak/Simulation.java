@@ -21,8 +21,11 @@ import java.util.SplittableRandom;
 final class Simulation {
     private static final long START_NS = 1_000_000_000L;
     private static final long MS = 1_000_000;
-    /** In calm, work must be done within this; longer where a dead peer has to be noticed first. */
-    private static final long PROGRESS_NS = 1_000 * MS;
+    /** In calm, work must be done within this: before a keepalive, after 400 ms, could wake what should have woken by itself. */
+    private static final long PROGRESS_NS = 380 * MS;
+    /** Where routes stay dead, hosts with slow timers may have to give up several in a row. */
+    private static final long AROUND_DEAD_ROUTES_NS = 1_000 * MS;
+    /** A dead peer has to be noticed first. */
     private static final long NOTICE_NS = 5_000 * MS;
     /** After an outage of seconds: CLOSE is repeated eight times, four smoothed round trips apart. */
     private static final long LONG_NS = 60_000 * MS;
@@ -115,7 +118,7 @@ final class Simulation {
         }
         long calmNs = nowNs;
         anyDeath |= model.silenceIsPossible;
-        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() ? NOTICE_NS : PROGRESS_NS), this::workIsDone, "work is not done");
+        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS), this::workIsDone, "work is not done");
         model.count(Check.PROGRESS);
         for (Host h : hosts) {
             h.sides.values().forEach(model::inspect);
@@ -259,6 +262,7 @@ final class Simulation {
         h.lastPollNs = nowNs;
         h.rx.count = 0;
         List<Frame> taken = new ArrayList<>();
+        int inits = 0;
         while (!h.inbox.isEmpty() && h.inbox.peek().atNs <= nowNs && h.rx.count < h.rx.capacity) {
             Frame f = h.inbox.poll();
             taken.add(f);
@@ -268,6 +272,7 @@ final class Simulation {
             if (!f.corrupt && Prefix.type(f.address) == Type.ACCEPT) {
                 model.onAccept(f.from, f.fromIncarnation, AcceptHeader.responderCid(f.address), h, Prefix.destinationCid(f.address));
             }
+            inits += Prefix.type(f.address) == Type.INIT ? 1 : 0;
             int i = h.rx.count++;
             h.rx.address[i] = f.address;
             h.rx.length[i] = f.length;
@@ -278,8 +283,9 @@ final class Simulation {
             h.rx.sourcePort[i] = f.sourcePort;
         }
         if (h.rx.count > 0) {
+            model.lookAtPool(h, inits);
             h.endpoint.receive(nowNs, h.rx);
-            model.lookAtPool(h);
+            model.lookAtPool(h, 0);
         }
         taken.forEach(Network::give);
         model.drain(h);
@@ -611,7 +617,7 @@ final class Simulation {
             return;
         }
         boolean fits = switch (result) {
-            case Endpoint.QUEUE_FULL -> s.host.endpoint.liveWorkRequests() >= s.host.config.maxWorkRequests;
+            case Endpoint.QUEUE_FULL -> posted(s.host) == s.host.config.maxWorkRequests;
             case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
             case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
             default -> false;
@@ -623,6 +629,10 @@ final class Simulation {
         if (m.remote != null) {
             there.release(m.remote);
         }
+    }
+
+    private static int posted(Host h) {
+        return h.sides.values().stream().mapToInt(s -> java.util.Arrays.stream(s.streams).mapToInt(t -> t.pending.size()).sum()).sum();
     }
 
     /** A Write in this stream's line whose bytes a Read behind it must see, or null. */
@@ -739,11 +749,6 @@ final class Simulation {
                     throw new Violation(s + ": posting a receive on stream " + i + " returned " + result);
                 }
                 stream.failed |= result == Endpoint.STREAM_IN_ERROR;
-                if (result == Endpoint.BAD_STREAM && calm) {
-                    // No room for the stream, so the peer's Sends would wait for ever: the application gives up.
-                    abort(s);
-                    return;
-                }
                 break;
             }
         }

@@ -33,6 +33,9 @@ public final class Soak {
             messages += s.model.messages;
             datagrams += s.network.datagrams;
             faults += s.network.faults;
+            if (s.network.shares > 0) {
+                checks.merge(Check.SHARE, s.network.shares, Long::sum);
+            }
             s.model.checks.forEach((c, n) -> checks.merge(c, n, Long::sum));
         }
     }

@@ -203,7 +203,7 @@ class AtomicsTest {
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, waits));
         boolean[] lose = {true};
         p.net.filter = (d, plane, port) -> !lose[0] || d[4] != 0x15 || d[6] != Opcode.ATOMIC_RESPONSE;
-        for (int i = 0; i < Limits.RESPONSE_RESERVE; i++) {
+        for (int i = 0; i < Limits.MIN_RESPONSES; i++) {
             p.post(add(p, 1, RESULTS + 800 + 8 * i, 16, 1, 100 + i));
         }
         p.run(1_000_000);
@@ -214,11 +214,11 @@ class AtomicsTest {
         p.post(p.request(Opcode.SEND, 0, 0, 0, 0, 3));
         assertTrue(p.until(100_000_000, () -> p.completionsB.size() == 1));
         assertEquals(3, get(p.memoryB, 8), "what stands before a Send is done when the Send completes");
-        assertEquals(1 + Limits.RESPONSE_RESERVE, p.b.endpoint.liveWorkRequests());
+        assertEquals(1 + Limits.MIN_RESPONSES, p.b.endpoint.liveWorkRequests());
         assertTrue(p.completionsA.isEmpty());
         lose[0] = false;
         assertEquals(Endpoint.OK, p.a.endpoint.postReceive(p.ab, 9, p.memoryA.address(), 0, p.memoryA.key(), 4));
-        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 5 + Limits.RESPONSE_RESERVE), p.completionsA.size() + " done");
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 5 + Limits.MIN_RESPONSES), p.completionsA.size() + " done");
         assertEquals(3, get(p.memoryB, 8));
         for (int i = 0; i < 3; i++) {
             assertEquals(i, get(p.memoryA, RESULTS + 8 * i));

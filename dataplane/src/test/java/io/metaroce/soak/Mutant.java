@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.CodeTransform;
+import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.ConstantInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * A deliberate fault: one method of the transport, rewritten as its class is loaded. Production code knows nothing of it.
+ *
+ * @param type simple name of the class, in {@code io.metaroce.transport} unless it has a package
+ */
+record Mutant(String name, String type, String method, Change change) {
+    /** Rewrites code; {@link #hits} counts how often there was something to rewrite. */
+    abstract static class Change {
+        int hits;
+        int seen;
+
+        abstract void rewrite(CodeBuilder to, CodeElement e);
+    }
+
+    String className() {
+        return type.contains(".") ? "io.metaroce." + type : "io.metaroce.transport." + type;
+    }
+
+    byte[] rewrite(byte[] original) {
+        // Code that is never reached any more may not have names of variables.
+        ClassFile file = ClassFile.of(ClassFile.DebugElementsOption.DROP_DEBUG);
+        change.hits = 0;
+        change.seen = 0;
+        byte[] result = file.transformClass(file.parse(original), ClassTransform.transformingMethodBodies(
+                m -> m.methodName().stringValue().equals(method), (CodeTransform) change::rewrite));
+        if (change.hits == 0) {
+            throw new IllegalStateException("mutant \"" + name + "\" changes nothing: " + type + "." + method + " is not as it was");
+        }
+        return result;
+    }
+
+    // ---- kinds of changes ----
+
+    private static Change at(Predicate<CodeElement> where, BiConsumer<CodeBuilder, CodeElement> what) {
+        return new Change() {
+            @Override
+            void rewrite(CodeBuilder to, CodeElement e) {
+                if (where.test(e)) {
+                    hits++;
+                    what.accept(to, e);
+                } else {
+                    to.with(e);
+                }
+            }
+        };
+    }
+
+    private static boolean calls(CodeElement e, String called) {
+        return e instanceof InvokeInstruction i
+                && (simple(i.owner().asInternalName()) + "." + i.name().stringValue()).equals(called);
+    }
+
+    private static String simple(String internal) {
+        return internal.substring(internal.lastIndexOf('/') + 1);
+    }
+
+    /** The call is left out; if it has a value, that is {@code value}. */
+    static Change callIs(String called, long value) {
+        return at(e -> calls(e, called), (to, e) -> {
+            InvokeInstruction i = (InvokeInstruction) e;
+            drop(to, i);
+            constant(to, i.typeSymbol().returnType(), value);
+        });
+    }
+
+    /** The call is made, and its value changed by what {@code then} appends. */
+    static Change callGives(String called, Consumer<CodeBuilder> then) {
+        return at(e -> calls(e, called), (to, e) -> {
+            to.with(e);
+            then.accept(to);
+        });
+    }
+
+    /** Before the call its last argument, an int, is changed. */
+    static Change lastArgument(String called, Consumer<CodeBuilder> before) {
+        return at(e -> calls(e, called), (to, e) -> {
+            before.accept(to);
+            to.with(e);
+        });
+    }
+
+    /** The method does nothing and returns {@code value}. */
+    static Change returns(long value, ClassDesc type) {
+        return new Change() {
+            @Override
+            void rewrite(CodeBuilder to, CodeElement e) {
+                if (hits++ == 0) {
+                    constant(to, type, value);
+                    to.return_(TypeKind.from(type));
+                    // What follows is never reached, but must still be well formed.
+                }
+                to.with(e);
+            }
+        };
+    }
+
+    /** The {@code n}-th conditional jump of this kind, from 0, is always taken or never. */
+    static Change jump(int n, boolean taken) {
+        return new Change() {
+            @Override
+            void rewrite(CodeBuilder to, CodeElement e) {
+                if (e instanceof BranchInstruction b && isConditional(b) && seen++ == n) {
+                    hits++;
+                    switch (b.opcode()) {
+                        case IF_ICMPEQ, IF_ICMPNE, IF_ICMPLT, IF_ICMPGE, IF_ICMPGT, IF_ICMPLE -> to.pop2();
+                        default -> to.pop();
+                    }
+                    if (taken) {
+                        to.goto_(b.target());
+                    }
+                } else {
+                    to.with(e);
+                }
+            }
+        };
+    }
+
+    private static boolean isConditional(BranchInstruction b) {
+        return b.opcode() != java.lang.classfile.Opcode.GOTO && b.opcode() != java.lang.classfile.Opcode.GOTO_W;
+    }
+
+    /** One constant takes the place of another, wherever it stands in the method. */
+    static Change constant(int from, int value) {
+        return at(e -> e instanceof ConstantInstruction c && c.constantValue() instanceof Integer i && i == from,
+                (to, e) -> to.loadConstant(value));
+    }
+
+    private static void drop(CodeBuilder to, InvokeInstruction call) {
+        MethodTypeDesc type = call.typeSymbol();
+        for (int i = type.parameterCount() - 1; i >= 0; i--) {
+            if (TypeKind.from(type.parameterType(i)).slotSize() == 2) {
+                to.pop2();
+            } else {
+                to.pop();
+            }
+        }
+        if (call.opcode() != java.lang.classfile.Opcode.INVOKESTATIC) {
+            to.pop();
+        }
+    }
+
+    private static void constant(CodeBuilder to, ClassDesc type, long value) {
+        if (type.equals(ConstantDescs.CD_void)) {
+            return;
+        }
+        if (type.equals(ConstantDescs.CD_long)) {
+            to.loadConstant(value);
+        } else {
+            to.loadConstant((int) value);
+        }
+    }
+}
