@@ -5,10 +5,12 @@
 This is a second encoder, written from the specification alone and sharing no code with the Java one: what both agree on is
 what the specification says. Run it here without arguments after a change of the wire format; the output is committed.
 """
+import hashlib
+import hmac
 import struct
 
 VERSION = 1
-INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET = range(1, 11)
+INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET, SEALED = range(1, 12)
 FORMAT = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 # type -> [(name, offset, size)], header length
@@ -33,9 +35,105 @@ LAYOUT = {
     RESET: (PREFIX, 36),
 }
 LAYOUT[CLOSE_ACK] = LAYOUT[CLOSE]
+SEALED_FIELDS = [("number", 0, 4), ("versionType", 4, 1), ("generations", 5, 1), ("lane", 6, 2), ("destinationCid", 8, 4)]
 BLOCK = [("path", 0, 2), ("epoch", 2, 1), ("words", 3, 1), ("cumulative", 4, 4), ("span", 8, 2), ("hold", 10, 2), ("echo", 12, 4),
          ("ceCount", 16, 4), ("byteCount", 20, 4)]
 CONTROL = [("kind", 0, 1), ("cause", 1, 1), ("stream", 4, 4), ("value", 8, 4), ("detail", 12, 4)]
+
+
+def aes_encrypt(key, block):
+    """AES of one block (FIPS 197). Slow, and enough for a few vectors."""
+    words = [list(key[i:i + 4]) for i in range(0, len(key), 4)]
+    nk, rounds, rcon = len(words), len(words) + 6, 1
+    while len(words) < 4 * (rounds + 1):
+        i, t = len(words), list(words[-1])
+        if i % nk == 0:
+            t = [SBOX[b] for b in t[1:] + t[:1]]
+            t[0] ^= rcon
+            rcon = double(rcon)
+        elif i % nk == 4:
+            t = [SBOX[b] for b in t]
+        words.append([a ^ b for a, b in zip(words[i - nk], t)])
+    keys = [sum(words[4 * r:4 * r + 4], []) for r in range(rounds + 1)]
+    s = [a ^ b for a, b in zip(block, keys[0])]
+    for r in range(1, rounds + 1):
+        s = [SBOX[s[(i + 4 * (i % 4)) % 16]] for i in range(16)]
+        if r < rounds:
+            s = [double(s[i]) ^ double(s[i // 4 * 4 + (i + 1) % 4]) ^ s[i // 4 * 4 + (i + 1) % 4] ^ s[i // 4 * 4 + (i + 2) % 4] ^ s[i // 4 * 4 + (i + 3) % 4]
+                 for i in range(16)]
+        s = [a ^ b for a, b in zip(s, keys[r])]
+    return bytes(s)
+
+
+def double(b):
+    return b << 1 & 0xFF ^ (0x1B if b & 0x80 else 0)
+
+
+def make_sbox():
+    exp, log, x = [0] * 255, [0] * 256, 1
+    for i in range(255):
+        exp[i], log[x] = x, i
+        x ^= double(x)
+    box = []
+    for b in range(256):
+        inverse = exp[-log[b] % 255] if b else 0
+        box.append(inverse ^ 0x63)
+        for shift in range(1, 5):
+            box[b] ^= (inverse << shift | inverse >> 8 - shift) & 0xFF
+    return box
+
+
+SBOX = make_sbox()
+
+
+def gcm_seal(key, nonce, plaintext, additional):
+    """AES-GCM with a nonce of 96 bits (NIST SP 800-38D); returns ciphertext and tag."""
+    def multiply(x, y):
+        z = 0
+        for i in range(127, -1, -1):
+            z ^= y if x >> i & 1 else 0
+            y = y >> 1 ^ (0xE1 << 120 if y & 1 else 0)
+        return z
+
+    def stream(n):
+        return aes_encrypt(key, nonce + struct.pack(">I", n))
+
+    ciphertext = bytes(p ^ stream(2 + i // 16)[i % 16] for i, p in enumerate(plaintext))
+    h, y = int.from_bytes(aes_encrypt(key, bytes(16)), "big"), 0
+    padded = additional + bytes(-len(additional) % 16) + ciphertext + bytes(-len(ciphertext) % 16) + struct.pack(">QQ", 8 * len(additional), 8 * len(ciphertext))
+    for i in range(0, len(padded), 16):
+        y = multiply(y ^ int.from_bytes(padded[i:i + 16], "big"), h)
+    return ciphertext + (y ^ int.from_bytes(stream(1), "big")).to_bytes(16, "big")
+
+
+def x25519(scalar, u):
+    """RFC 7748, section 5."""
+    p = 2**255 - 19
+    k = int.from_bytes(scalar, "little") & ~7 & ~(1 << 255) | 1 << 254
+    x1 = (int.from_bytes(u, "little") & (1 << 255) - 1) % p
+    x2, z2, x3, z3, swap = 1, 0, x1, 1, 0
+    for t in range(254, -1, -1):
+        bit = k >> t & 1
+        if swap ^ bit:
+            x2, z2, x3, z3 = x3, z3, x2, z2
+        swap = bit
+        a, b, c, d = x2 + z2, x2 - z2, x3 + z3, x3 - z3
+        da, cb, aa, bb = d * a, c * b, a * a, b * b
+        e = aa - bb
+        x3, z3 = (da + cb)**2 % p, x1 * (da - cb)**2 % p
+        x2, z2 = aa * bb % p, e * (aa + 121665 * e) % p
+    if swap:
+        x2, z2 = x3, z3
+    return (x2 * pow(z2, p - 2, p) % p).to_bytes(32, "little")
+
+
+def extract(salt, secret):
+    return hmac.new(salt, secret, hashlib.sha256).digest()
+
+
+def expand(secret, label, length):
+    """HKDF-Expand (RFC 5869) for up to one block of output."""
+    return hmac.new(secret, label.encode() + b"\x01", hashlib.sha256).digest()[:length]
 
 
 def crc32c(data):
@@ -284,7 +382,8 @@ def with_tlvs(kind, tlvs, pad_to=0, **values):
 
 
 ALL_TLVS = [u32(1, 4096), planes((mapped(10, 0, 0, 1), 14791), (V6, 14792)), u32(3, 48), u32(4, 1024), u32(5, 4096), u32(6, 1), u32(7, 16),
-            tlv(8, struct.pack(">Q", 400_000_000)), u32(9, 1024), tlv(10, "MetaRoCE \u00fcber Java".encode()), u32(11, 16), u32(12, 25_000_000), u32(13, 7)]
+            tlv(8, struct.pack(">Q", 400_000_000)), u32(9, 1024), tlv(10, "MetaRoCE \u00fcber Java".encode()), u32(11, 16), u32(12, 25_000_000), u32(13, 7),
+            tlv(14, struct.pack(">HH", 1, 0) + bytes(range(64)))]
 
 
 def handshake_vectors():
@@ -313,6 +412,65 @@ def handshake_vectors():
         out.vector(name, note, seal(datagram, 0), fields=lines_of(REFUSE, values) + ([("text", text)] if text else []))
 
 
+PSK = bytes(range(0x40, 0x60))
+PRIVATE_INITIATOR = bytes(range(1, 33))
+PRIVATE_RESPONDER = bytes(range(101, 133))
+BASE_POINT = (9).to_bytes(32, "little")
+
+
+def security(private, proof=bytes(32)):
+    return tlv(14, struct.pack(">HH", 1, 0) + x25519(private, BASE_POINT) + proof)
+
+
+def sealed_vectors():
+    """A whole agreement on keys, and packets sealed with them. Private keys and PSK are in the file."""
+    out = Out("sealed.txt", "Agreement on keys, and sealed packets.")
+    w = out.file.write
+
+    def init(proof, cookie):
+        return with_tlvs(INIT, [planes((mapped(192, 0, 2, 1), 14791)), security(PRIVATE_INITIATOR, proof)], 512, destinationCid=0, initiatorCid=0x0BADCAFE,
+                         initiatorNonce=0x0123456789ABCDEF, initiatorTag=TAG, cookieHigh=cookie, cookieLow=cookie)
+
+    def accept(proof):
+        return with_tlvs(ACCEPT, [planes((bytes(16), 14791)), security(PRIVATE_RESPONDER, proof)], 0, destinationCid=0x0BADCAFE, responderCid=CID,
+                         initiatorNonce=0x0123456789ABCDEF, responderTag=0xA1B2C3D4)
+
+    t_init, t_accept = bytes(init(bytes(32), 0)[0]), bytes(accept(bytes(32))[0])
+    init_proof = expand(extract(hashlib.sha256(t_init).digest(), PSK), "metaroce 1 init", 32)
+    shared = x25519(PRIVATE_INITIATOR, x25519(PRIVATE_RESPONDER, BASE_POINT))
+    prk = extract(hashlib.sha256(t_init + t_accept).digest(), PSK + shared)
+    accept_proof = expand(prk, "metaroce 1 accept", 32)
+    w("\n[keys]\nnote = the agreement; the packets below are sealed with its keys\n")
+    for name, value in (("psk", PSK), ("privateInitiator", PRIVATE_INITIATOR), ("privateResponder", PRIVATE_RESPONDER), ("shared", shared), ("prk", prk),
+                        ("init", seal(init(init_proof, 0x1111111122222222)[0], 0)), ("accept", seal(accept(accept_proof)[0], 0))):
+        w(f"{name} = {bytes(value).hex()}\n")
+
+    def packet(name, note, inside, by, generation, number, lane, opened):
+        secret = expand(prk, "metaroce 1 " + by, 32)
+        for _ in range(generation):
+            secret = expand(secret, "metaroce 1 next", 32)
+        clear = bytes(pack(SEALED_FIELDS, 12, dict(number=number, versionType=0x1B, generations=(opened & 15) << 4 | generation & 15, lane=lane,
+                                                   destinationCid=struct.unpack_from(">I", inside, 8)[0])))
+        nonce = bytes(a ^ b for a, b in zip(expand(secret, "metaroce 1 iv", 12), struct.pack(">6xHI", lane, number)))
+        datagram = clear + gcm_seal(expand(secret, "metaroce 1 key", 32), nonce, bytes(inside[4:8] + inside[12:]), clear)
+        w(f"\n[{name}]\nnote = {note}\nby = {by}\ngeneration = {generation}\nnumber = 0x{number:08x}\nlane = 0x{lane:04x}\nopened = {opened}\n")
+        # Checksum and tag do not exist inside: zeros.
+        w(f"inside = {bytes(inside).hex()}\nhex = {datagram.hex()}\n")
+
+    def inside(kind, body=b"", cid=CID, **values):
+        return bytes(header(kind, destinationCid=cid, **values)[0]) + body
+
+    write = inside(DATA, bytes(range(100)), opcode=1, flags=2, path=0x0105, epoch=7, psn=9, payloadLength=100, remoteAddress=4096, remoteKey=4, messageLength=100)
+    packet("data", "a Write, sealed by the initiator", write, "initiator", 0, 1, 0x0105, 0)
+    packet("data-again", "the same once more: another number, another ciphertext", write, "initiator", 0, 2, 0x0105, 0)
+    packet("data-empty", "no payload", inside(DATA, opcode=1, flags=2), "initiator", 0, 0xFFFFFFFF, 0, 0)
+    packet("probe", "by the responder", inside(PROBE, cid=0x0BADCAFE, path=0x0203, epoch=1, nextPsn=2, floor=2), "responder", 0, 1, 0x0203, 0)
+    packet("ack", "no blocks", inside(ACK, cid=0x0BADCAFE, plane=1), "responder", 0, 77, 0, 0)
+    packet("close", "the shortest", inside(CLOSE, senderCid=0x0BADCAFE), "initiator", 0, 0x80000000, 0, 0)
+    packet("next-generation", "sealed with the second key, by who has opened the third of the other", write, "initiator", 1, 3, 0x0105, 2)
+    packet("generation-17", "told as 1", write, "responder", 17, 4, 0x0105, 15)
+
+
 def malformed_vectors():
     out = Out("malformed.txt", "Malformed datagrams, each with a right checksum and the malformation that it shows.")
     text = bytes(range(24))
@@ -332,7 +490,7 @@ def malformed_vectors():
     bad("version-0", "BAD_VERSION", "version 0", packet(versionType=0x05))
     bad("version-2", "BAD_VERSION", "version 2", packet(versionType=0x25))
     bad("type-0", "BAD_TYPE", "type 0", packet(versionType=0x10))
-    bad("type-11", "BAD_TYPE", "type 11", packet(versionType=0x1B))
+    bad("type-12", "BAD_TYPE", "type 12", packet(versionType=0x1C))
     bad("type-15", "BAD_TYPE", "type 15", packet(versionType=0x1F))
     bad("data-payload-cut", "LENGTH_MISMATCH", "a byte of payload is missing", good[:-1])
     bad("data-payload-long", "LENGTH_MISMATCH", "a byte too much", good + b"x")
@@ -432,7 +590,8 @@ def malformed_vectors():
                         ("window-100", u32(5, 100)), ("integrity-2", u32(6, 2)), ("ack-every-0", u32(7, 0)), ("ack-every-256", u32(7, 256)),
                         ("rate-999", tlv(8, struct.pack(">Q", 999))), ("rate-negative", tlv(8, struct.pack(">Q", 1 << 63))), ("rate-short", tlv(8, bytes(4))),
                         ("buffer-0", u32(9, 0)), ("implementation-65", tlv(10, b"x" * 65)), ("reads-empty", tlv(11, b"")), ("share-short", tlv(12, bytes(3))),
-                        ("service-long", tlv(13, bytes(8)))):
+                        ("service-long", tlv(13, bytes(8))), ("security-1", tlv(14, b"\x00")), ("security-suite-1-short", tlv(14, b"\x00\x01" + bytes(65))),
+                        ("security-suite-1-long", tlv(14, b"\x00\x01" + bytes(67)))):
         bad("parameter-" + name, "BAD_PARAMETER", "out of range", init([where, wrong]), 0)
     bad("parameter-twice", "BAD_PARAMETER", "the same parameter twice", init([where, u32(1, 4096), u32(1, 4096)]), 0)
     bad("planes-empty", "BAD_PARAMETER", "no plane", init([tlv(2, b"")]), 0)
@@ -447,6 +606,14 @@ def malformed_vectors():
     bad("accept-no-planes", "MISSING_PARAMETER", "no TLV at all", accept([]), 0)
     bad("accept-parameter", "BAD_PARAMETER", "MTU 1", accept([where, u32(1, 1)]), 0)
     bad("accept-tlv-beyond", "BAD_TLV", "length of the last TLV leaves the datagram", accept([where, (0, b"", struct.pack(">BBH", 2, 0, 4))]), 0)
+
+    def sealed(length, **values):
+        return pack(SEALED_FIELDS, 12, dict(dict(versionType=0x1B, destinationCid=CID), **values)) + bytes(length - 12)
+
+    bad("sealed-31", "TOO_SHORT", "31 bytes", sealed(31))
+    bad("sealed-16469", "LENGTH_MISMATCH", "16,469 bytes", sealed(16469))
+    bad("sealed-cid-0", "BAD_CID", "destination CID 0", sealed(60, destinationCid=0))
+    bad("sealed-lane", "BAD_PATH", "lane on plane 8", sealed(60, lane=0x0800))
 
     challenge = header(CHALLENGE, destinationCid=1)[0]
     bad("challenge-cut", "TOO_SHORT", "39 bytes", challenge[:39], 0)
@@ -507,5 +674,6 @@ if __name__ == "__main__":
     ack_vectors()
     small_vectors()
     handshake_vectors()
+    sealed_vectors()
     malformed_vectors()
     number_vectors()

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** The dependency rules of the house (README: "Packages"). */
 class ArchitectureTest {
     /** Each may use only those before it. */
-    private static final List<String> ORDER = List.of("wire", "memory", "ring", "transport", "port", "core", "verbs", "daemon", "cli");
+    private static final List<String> ORDER = List.of("wire", "memory", "ring", "transport", "crypto", "port", "core", "verbs", "daemon", "cli");
 
     private static final Set<String> CLOCKS = Set.of("java.lang.System.nanoTime", "java.lang.System.currentTimeMillis",
             "java.time.Instant.now", "java.time.LocalDateTime.now", "java.time.LocalTime.now", "java.time.ZonedDateTime.now",
@@ -65,6 +65,12 @@ class ArchitectureTest {
         noClasses().that().resideInAPackage(inside("transport")).should().dependOnClassesThat(
                 describe("are Thread or Random", c -> Set.of("java.lang.Thread", "java.util.Random", "java.util.SplittableRandom")
                         .contains(c.getFullName()))).check(classes);
+    }
+
+    @Test
+    void cryptographyIsInOnePackage() {
+        noClasses().that().resideOutsideOfPackage(inside("crypto")).should().dependOnClassesThat().resideInAnyPackage("javax.crypto..")
+                .check(classes);
     }
 
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.benchmarks;
 
+import io.metaroce.crypto.PskSecurity;
 import io.metaroce.memory.Access;
 import io.metaroce.memory.MemoryRegion;
 import io.metaroce.memory.RegionTable;
@@ -56,14 +57,14 @@ public final class EndpointPair {
 
     /** With integrity FULL, as ports move it. */
     public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn) {
-        this(messageBytes, payloadMtu, runLength, depth, lossOneIn, EndpointConfig.INTEGRITY_FULL);
+        this(messageBytes, payloadMtu, runLength, depth, lossOneIn, EndpointConfig.INTEGRITY_FULL, false);
     }
 
     /**
      * @param integrity with {@link EndpointConfig#INTEGRITY_HEADER} nobody looks at payload on its way, so it does not travel: the target
      *     copies some other bytes to their place, and the pair itself costs next to nothing
      */
-    public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn, int integrity) {
+    public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn, int integrity, boolean encrypted) {
         payloadTravels = integrity == EndpointConfig.INTEGRITY_FULL;
         this.depth = depth;
         this.lossOneIn = lossOneIn;
@@ -72,8 +73,8 @@ public final class EndpointPair {
         RegionTable regionsB = new RegionTable();
         MemoryRegion from = regionsA.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE);
         MemoryRegion to = regionsB.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-        a = new Endpoint(config(1, payloadMtu, runLength, integrity), regionsA);
-        b = new Endpoint(config(2, payloadMtu, runLength, integrity), regionsB);
+        a = new Endpoint(config(1, payloadMtu, runLength, integrity, encrypted), regionsA);
+        b = new Endpoint(config(2, payloadMtu, runLength, integrity, encrypted), regionsB);
         for (int i = 0; i < BURST; i++) {
             tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
         }
@@ -97,7 +98,7 @@ public final class EndpointPair {
         return new NetAddress(0, 0xffff_0a00_0000L | host, 14791);
     }
 
-    private static EndpointConfig config(int host, int payloadMtu, int runLength, int integrity) {
+    private static EndpointConfig config(int host, int payloadMtu, int runLength, int integrity, boolean encrypted) {
         EndpointConfig c = new EndpointConfig();
         c.localAddresses = new NetAddress[] {address(host)};
         c.sourcePorts = new int[][] {new int[] {50_000, 50_001, 50_002, 50_003, 50_004, 50_005, 50_006, 50_007}};
@@ -108,6 +109,7 @@ public final class EndpointPair {
         c.ackEvery = 16;
         c.minWindowPackets = 256;
         c.seed = host;
+        c.security = encrypted ? new PskSecurity(new byte[PskSecurity.PSK_BYTES]) : null;
         return c;
     }
 
@@ -188,7 +190,7 @@ public final class EndpointPair {
                 }
             }
             for (int run : new int[] {1, 15}) {
-                EndpointPair pair = new EndpointPair(MESSAGE, 256, run, 4, loss, EndpointConfig.INTEGRITY_HEADER);
+                EndpointPair pair = new EndpointPair(MESSAGE, 256, run, 4, loss, EndpointConfig.INTEGRITY_HEADER, false);
                 double send = Double.MAX_VALUE;
                 double receive = Double.MAX_VALUE;
                 for (int round = 0; round < 4 * ROUNDS; round++) {

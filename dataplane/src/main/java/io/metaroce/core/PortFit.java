@@ -3,13 +3,12 @@ package io.metaroce.core;
 
 import io.metaroce.port.PacketPort;
 import io.metaroce.transport.EndpointConfig;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.SealedHeader;
 
 /** Carries what a port is and can do into an endpoint's configuration, which knows nothing of ports. */
 public final class PortFit {
-    /** Bytes that a DATA packet spends ahead of its payload (spec: section "DATA"). */
-    private static final int DATA_HEADER = 64;
-
     /** Runs that the smallest window of a plane holds. */
     private static final int RUNS_IN_WINDOW = 32;
 
@@ -32,9 +31,10 @@ public final class PortFit {
             config.sourcePorts[plane] = port.sourcePorts(plane);
             largestDatagram = Math.min(largestDatagram, port.maxDatagram(plane));
         }
-        config.payloadMtu = Math.min(config.payloadMtu, largestDatagram - DATA_HEADER);
+        int overhead = DataHeader.LENGTH + (config.security == null ? 0 : SealedHeader.OVERHEAD);
+        config.payloadMtu = Math.min(config.payloadMtu, largestDatagram - overhead);
         config.runLength = port.preferredRun();
-        config.receiveBufferPackets = Math.max(4, port.receiveBuffer(config.payloadMtu + DATA_HEADER));
+        config.receiveBufferPackets = Math.max(4, port.receiveBuffer(config.payloadMtu + overhead));
         config.timerFloorNs = port.timingNoiseNs();
         if (config.runLength > 1) {
             // Runs pay: windows hold a few of them, and acknowledgements come by the run.

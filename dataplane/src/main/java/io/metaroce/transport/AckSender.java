@@ -118,8 +118,7 @@ final class AckSender {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         int turn = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
         long by = goodPath(connection, over, Integer.remainderUnsigned(turn, paths));
-        out.control(connection, over, slab.getInt(by + PathRecord.SOURCE_PORT), (int) (end - at),
-                slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
+        out.control(connection, slab.getInt(by + PathRecord.NUMBER), slab.getInt(by + PathRecord.SOURCE_PORT), (int) (end - at));
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         state.statsOf(connection).acksSent++;
     }

@@ -76,6 +76,8 @@ final class ConnectionRecord {
     static final int MAX_STREAMS = L.i32();
     static final int ACK_EVERY = L.i32();
     static final int INTEGRITY = L.i32();
+    /** 1 if what is sent and received is encrypted. */
+    static final int SEALED = L.i32();
     static final int PEER_MAX_READS = L.i32();
     static final int PEER_BUFFER = L.i32();
     static final int PEER_RATE_KBPS = L.i64();

@@ -11,6 +11,7 @@ import static io.metaroce.transport.ConnectionRecord.STATE;
 
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.CloseHeader;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
@@ -60,10 +61,9 @@ final class Connections {
         slab.putLong(plane + PlaneRecord.REMOTE_LOW, peer.low());
         slab.putInt(plane + PlaneRecord.REMOTE_PORT, peer.port());
         slab.putLong(c + HANDSHAKE_START_NS, nowNs);
-        handshake.settleParameters(c);
         slab.putLong(c + RETRY_DELAY_NS, Limits.INIT_RETRY_NS);
         slab.putLong(c + RETRY_NS, nowNs + Limits.INIT_RETRY_NS);
-        handshake.want(c, Handshake.SEND_INIT);
+        handshake.begin(c);
         state.wakeBy(c, nowNs + Limits.INIT_RETRY_NS);
         return slab.getInt(c + ConnectionRecord.LOCAL_CID);
     }
@@ -178,10 +178,18 @@ final class Connections {
         Prefix.write(reply, Type.CLOSE, slab.getInt(c + ConnectionRecord.REMOTE_CID));
         CloseHeader.reason(reply, reason);
         CloseHeader.senderCid(reply, slab.getInt(c + ConnectionRecord.LOCAL_CID));
-        Prefix.checksum(reply, state.checksum.field(reply, CloseHeader.LENGTH, slab.getInt(c + ConnectionRecord.REMOTE_TAG)));
         int over = state.firstPlaneUp(c);
+        int length = CloseHeader.LENGTH;
+        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            length = state.sealing.sealInPlace(c, DataHeader.pathOf(over, 0), reply, length);
+            if (length == 0) {
+                return;
+            }
+        } else {
+            Prefix.checksum(reply, state.checksum.field(reply, length, slab.getInt(c + ConnectionRecord.REMOTE_TAG)));
+        }
         long plane = state.plane(c, over);
-        replies.commit(CloseHeader.LENGTH, over, slab.getLong(plane + PlaneRecord.REMOTE_HIGH),
+        replies.commit(length, over, slab.getLong(plane + PlaneRecord.REMOTE_HIGH),
                 slab.getLong(plane + PlaneRecord.REMOTE_LOW), slab.getInt(plane + PlaneRecord.REMOTE_PORT));
     }
 
@@ -220,7 +228,11 @@ final class Connections {
     /** The peer accepted, but what it offers cannot be used. */
     void decline(long c, int reason) {
         tell(c, reason);
-        refused(c, reason, 0, 0, 0);
+        Event event = announce(c, Event.REFUSED, reason);
+        if (event != null) {
+            event.declined = true;
+        }
+        free(c);
     }
 
     /** Ends the connection with an event; all requests have completed before it is polled. */
@@ -241,6 +253,7 @@ final class Connections {
         event.kind = kind;
         event.connection = slab.getInt(c + ConnectionRecord.LOCAL_CID);
         event.reason = reason;
+        event.encrypted = slab.getInt(c + ConnectionRecord.SEALED) != 0;
         receiver.describe(event, c);
         return event;
     }
@@ -269,6 +282,9 @@ final class Connections {
         drop(c);
         state.unready(c);
         state.timers.remove(c);
+        if (state.sealing != null) {
+            state.sealing.forget(c);
+        }
         slab.putInt(c + STATE, ConnectionRecord.FREE);
         state.planes.give(slab.getLong(c + ConnectionRecord.FIRST_PLANE));
         state.connections.give(c);

@@ -330,6 +330,12 @@ public final class Endpoint {
         into.inflight = slab.getInt(path + PathRecord.IN_FLIGHT);
     }
 
+    /** Whether all that the connection sends and receives is encrypted; false for a handle that is void. */
+    public boolean isEncrypted(int connection) {
+        long c = state.connectionOf(connection);
+        return c != 0 && slab.getInt(c + ConnectionRecord.SEALED) != 0;
+    }
+
     /** Payload bytes per packet that were negotiated; 0 for a handle that is void. */
     public int payloadMtu(int connection) {
         long c = state.connectionOf(connection);
@@ -370,8 +376,13 @@ public final class Endpoint {
         return state.rxWindows.used() + state.txWindows.used() + state.receiveQueues.used() + state.readQueues.used();
     }
 
+    /** For tests of single parts. */
+    EndpointState state() {
+        return state;
+    }
+
     /** Bytes of off-heap state, all of it taken at construction. */
     public long stateBytes() {
-        return slab.byteSize();
+        return slab.byteSize() + (state.sealing == null ? 0 : state.sealing.bytes());
     }
 }

@@ -59,6 +59,12 @@ public final class EndpointConfig {
     public long seed = 1;
     /** Secret of this endpoint; fill from a secure source outside tests and simulation. */
     public long secret;
+    /** Cryptography and key for encrypted connections; null: none are made. */
+    public Security security;
+    /** With {@link #security}: connections are encrypted or are not made. False: encrypted where the peer can. */
+    public boolean requireEncryption = true;
+    /** Packets after which a direction of an encrypted connection takes its next key. */
+    public int keyPackets = Limits.KEY_PACKETS;
     /** Whether peers may connect to us. */
     public boolean acceptConnections = true;
     /** Protection domain of accepted connections. */
@@ -92,6 +98,7 @@ public final class EndpointConfig {
                     + 3 * Limits.KEEPALIVE_NS / 1_000_000 + ", three times the keepalive");
         }
         range("minimum window", minWindowPackets, 1, 65_536);
+        range("packets of a key", keyPackets, 1, Limits.KEY_PACKETS);
         if (lineRateKbps < 1_000 || lineRateKbps > 0xffff_ffffL) {
             throw new IllegalArgumentException("line rate of " + lineRateKbps + " kbit/s is outside 1000..4294967295");
         }

@@ -13,8 +13,10 @@ public final class EndpointCounters {
     public long challengesSent;
     public long badCookies;
     public long refusalsSent;
-    /** RESET, CLOSE or handshake answers that did not prove their origin. */
+    /** RESET, CLOSE or handshake answers that did not prove their origin; sealed packets that do not open, and unsealed ones instead. */
     public long forged;
+    /** Sealed packets that were opened before, or came too late to tell. */
+    public long replayed;
     /** Datagrams of a type that the connection's state does not take. */
     public long unexpected;
     /** Control datagrams dropped because too many were waiting. */

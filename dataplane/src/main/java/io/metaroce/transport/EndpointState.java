@@ -32,6 +32,8 @@ final class EndpointState {
     final Checksum checksum = new Checksum();
     final Prng random;
     final SipHash secret;
+    /** Null where no connection is encrypted. */
+    final Sealing sealing;
     final ConnectionStats[] stats;
     /** Bytes of one bit ring of a stream's window, and its index mask. */
     final long windowBytes;
@@ -87,6 +89,7 @@ final class EndpointState {
         completions = new CompletionQueue(slab, events, completionCount);
         random = new Prng(config.seed);
         secret = new SipHash(config.secret, config.seed);
+        sealing = config.security == null ? null : new Sealing(this);
         stats = new ConnectionStats[n];
         for (int i = 0; i < n; i++) {
             stats[i] = new ConnectionStats();

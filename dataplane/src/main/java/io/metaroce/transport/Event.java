@@ -29,6 +29,10 @@ public final class Event {
     public int stream;
     public int reason;
     public long retryAfterMs;
+    /** For {@link #CONNECTED} and {@link #ACCEPTED}: what is sent and received is encrypted. */
+    public boolean encrypted;
+    /** For {@link #REFUSED}: the peer accepted, but we could not take its terms. */
+    boolean declined;
     /** For {@link #REFUSED}: what the peer says in its own words, UTF-8, not to be trusted; the first {@link #peerTextLength} bytes. */
     public final byte[] peerText;
     public int peerTextLength;
@@ -68,9 +72,11 @@ public final class Event {
     public String text() {
         String peer = new NetAddress(peerHigh, peerLow, peerPort).toString();
         return switch (kind) {
-            case CONNECTED -> "connected to " + peer;
-            case ACCEPTED -> "accepted connection from " + peer;
-            case REFUSED -> "peer " + peer + " refused the connection: " + Reason.name(reason)
+            case CONNECTED -> "connected to " + peer + (encrypted ? ", encrypted" : "");
+            case ACCEPTED -> "accepted connection from " + peer + (encrypted ? ", encrypted" : "");
+            case REFUSED -> (declined ? "the terms of peer " + peer + " cannot be met: " : "peer " + peer + " refused the connection: ")
+                    + Reason.name(reason)
+                    + (reason != Reason.SECURITY ? "" : declined ? ", it does not encrypt" : ", it encrypts with a key that is not ours")
                     + (retryAfterMs > 0 ? ", try again after " + retryAfterMs + " ms" : "") + (peerTextLength > 0 ? ": " + printable() : "");
             case FAILED -> reason == Reason.TIMEOUT
                     ? "peer " + peer + " did not answer for " + silenceNs / 1_000_000 + " ms"

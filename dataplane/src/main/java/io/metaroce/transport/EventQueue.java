@@ -40,6 +40,8 @@ final class EventQueue {
         event.reason = 0;
         event.retryAfterMs = 0;
         event.silenceNs = 0;
+        event.encrypted = false;
+        event.declined = false;
         event.peerTextLength = 0;
         return event;
     }
@@ -91,6 +93,8 @@ final class EventQueue {
         into.peerLow = from.peerLow;
         into.peerPort = from.peerPort;
         into.silenceNs = from.silenceNs;
+        into.encrypted = from.encrypted;
+        into.declined = from.declined;
         into.peerTextLength = from.peerTextLength;
         if (from.peerTextLength > 0) {
             System.arraycopy(texts[from.textSlot], 0, into.peerText, 0, from.peerTextLength);

@@ -13,6 +13,7 @@ import static io.metaroce.transport.ConnectionRecord.REMOTE_CID;
 import static io.metaroce.transport.ConnectionRecord.REMOTE_TAG;
 import static io.metaroce.transport.ConnectionRecord.RETRY_DELAY_NS;
 import static io.metaroce.transport.ConnectionRecord.RETRY_NS;
+import static io.metaroce.transport.ConnectionRecord.SEALED;
 import static io.metaroce.transport.ConnectionRecord.START_SHARE_KBPS;
 import static io.metaroce.transport.ConnectionRecord.STATE;
 
@@ -21,6 +22,7 @@ import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.ChallengeHeader;
 import io.metaroce.wire.CloseHeader;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Prefix;
@@ -40,6 +42,9 @@ final class Handshake {
     static final int SEND_CLOSE = 4;
     static final int SEND_CLOSE_ACK = 8;
 
+    /** Result of {@link #onAccept}: the datagram does not prove that it comes from whom we called. */
+    static final int FORGED = -1;
+
     private final EndpointState state;
     private final Slab slab;
     private final Outgoing out;
@@ -47,6 +52,8 @@ final class Handshake {
     private final ReceiverShare share;
     private final Tlv.Writer writer = new Tlv.Writer();
     private final Parameters parameters = new Parameters();
+    /** Address of the value of SECURITY in the INIT or ACCEPT written last, or 0. */
+    private long security;
 
     Handshake(EndpointState state, Outgoing out, ReplyQueue replies, ReceiverShare share) {
         this.state = state;
@@ -84,23 +91,39 @@ final class Handshake {
     }
 
     private void init(long connection) {
-        long at = out.header();
+        out.init(connection, sourcePort(0), writeInit(connection, out.header()));
+    }
+
+    private int writeInit(long connection, long at) {
         Prefix.write(at, Type.INIT, 0);
         InitHeader.initiatorCid(at, slab.getInt(connection + LOCAL_CID));
         InitHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
         InitHeader.initiatorTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
         InitHeader.receivePort(at, state.config.localAddresses[0].port());
-        InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
-        InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
+        InitHeader.cookieHigh(at, 0);
+        InitHeader.cookieLow(at, 0);
         writer.open(at + InitHeader.LENGTH, InitHeader.MAX_DATAGRAM - InitHeader.LENGTH);
         parameters(connection);
         writer.padTo(InitHeader.MIN_DATAGRAM - InitHeader.LENGTH);
         InitHeader.tlvBytes(at, writer.length());
-        out.control(connection, 0, sourcePort(0), InitHeader.LENGTH + writer.length(), 0);
+        int length = InitHeader.LENGTH + writer.length();
+        if (security != 0) {
+            state.sealing.writeInitProof(at, length, security + Tlv.PROOF);
+        }
+        InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
+        InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
+        return length;
     }
 
     private void accept(long connection) {
-        long at = out.header();
+        int length = writeAccept(connection, out.header());
+        // To where INIT came from, whatever it says of its planes: nobody can have us write to a third party.
+        int over = slab.getInt(connection + ANSWER_PLANE);
+        out.answer(length, over, sourcePort(over), slab.getLong(connection + ANSWER_HIGH), slab.getLong(connection + ANSWER_LOW),
+                slab.getInt(connection + ANSWER_PORT));
+    }
+
+    private int writeAccept(long connection, long at) {
         Prefix.write(at, Type.ACCEPT, slab.getInt(connection + REMOTE_CID));
         AcceptHeader.responderCid(at, slab.getInt(connection + LOCAL_CID));
         AcceptHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
@@ -108,11 +131,11 @@ final class Handshake {
         Bytes.putInt(at + AcceptHeader.TLV_BYTES, 0);
         writer.open(at + AcceptHeader.LENGTH, InitHeader.MAX_DATAGRAM - AcceptHeader.LENGTH);
         parameters(connection);
+        if (security != 0) {
+            state.sealing.writeAcceptProof(connection, security + Tlv.PROOF);
+        }
         AcceptHeader.tlvBytes(at, writer.length());
-        // To where INIT came from, whatever it says of its planes: nobody can have us write to a third party.
-        int over = slab.getInt(connection + ANSWER_PLANE);
-        out.answer(AcceptHeader.LENGTH + writer.length(), over, sourcePort(over), slab.getLong(connection + ANSWER_HIGH),
-                slab.getLong(connection + ANSWER_LOW), slab.getInt(connection + ANSWER_PORT));
+        return AcceptHeader.LENGTH + writer.length();
     }
 
     private void parameters(long connection) {
@@ -129,6 +152,12 @@ final class Handshake {
         writer.u32(Tlv.MAX_READS, c.maxReads);
         writer.u32(Tlv.START_SHARE, slab.getInt(connection + START_SHARE_KBPS) & 0xffff_ffffL);
         writer.u32(Tlv.SERVICE, slab.getInt(connection + ConnectionRecord.SERVICE));
+        security = 0;
+        // An initiator offers it; a responder has it when the initiator's was good.
+        if (state.sealing != null && (slab.getInt(connection + ConnectionRecord.INITIATOR) != 0 || slab.getInt(connection + SEALED) != 0)) {
+            security = writer.security();
+            state.sealing.writeShare(connection, security + Tlv.KEY_SHARE);
+        }
     }
 
     private void close(long connection, int type) {
@@ -138,7 +167,7 @@ final class Handshake {
         CloseHeader.senderCid(at, slab.getInt(connection + LOCAL_CID));
         Bytes.putInt(at + CloseHeader.LENGTH - 4, 0);
         int over = state.firstPlaneUp(connection);
-        out.control(connection, over, sourcePort(over), CloseHeader.LENGTH, slab.getInt(connection + REMOTE_TAG));
+        out.control(connection, DataHeader.pathOf(over, 0), sourcePort(over), CloseHeader.LENGTH);
     }
 
     private int sourcePort(int plane) {
@@ -147,11 +176,20 @@ final class Handshake {
     }
 
     /** What we tell in INIT or ACCEPT is settled once: a repetition must not say anything else. */
-    void settleParameters(long connection) {
+    private void settleParameters(long connection) {
         slab.putInt(connection + START_SHARE_KBPS, (int) share.startShare(state.connections.used()));
     }
 
     // ---- initiator ----
+
+    /** Settles what all INITs of this attempt say, and sends the first. */
+    void begin(long connection) {
+        settleParameters(connection);
+        if (state.sealing != null) {
+            state.sealing.enter(connection, state.sealing.begin());
+        }
+        want(connection, SEND_INIT);
+    }
 
     /** Resends INIT with back-off; returns false when the time for connecting is over. */
     boolean onTimer(long connection, long nowNs) {
@@ -188,16 +226,43 @@ final class Handshake {
         return true;
     }
 
-    /** Takes what the responder offers; returns 0, or the reason why it cannot be used. */
+    /** Takes what the responder offers; returns 0, the reason why it cannot be used, or {@link #FORGED}. */
     int onAccept(long connection, long at, long sourceHigh, long sourceLow) {
+        parameters.read(at + AcceptHeader.LENGTH, AcceptHeader.tlvBytes(at));
+        if (state.sealing != null && parameters.security != 0 && !agree(connection, at)) {
+            return FORGED;
+        }
         slab.putInt(connection + REMOTE_CID, AcceptHeader.responderCid(at));
         slab.putInt(connection + REMOTE_TAG, AcceptHeader.responderTag(at));
-        parameters.read(at + AcceptHeader.LENGTH, AcceptHeader.tlvBytes(at));
+        if (state.sealing != null && parameters.security == 0 && state.config.requireEncryption) {
+            return Reason.SECURITY;
+        }
         if (parameters.service != slab.getInt(connection + ConnectionRecord.SERVICE)) {
             return Reason.PARAMETERS;
         }
         parameters.apply(state, connection, sourceHigh, sourceLow);
         return 0;
+    }
+
+    /** Takes the keys that ACCEPT makes; false if its proof is wrong. */
+    private boolean agree(long connection, long at) {
+        long transcript = state.sealing.transcript;
+        int init = writeInit(connection, transcript);
+        forTranscript(transcript, true, security);
+        int accept = AcceptHeader.LENGTH + AcceptHeader.tlvBytes(at);
+        Bytes.copy(at, transcript + init, accept);
+        forTranscript(transcript + init, false, transcript + init + (parameters.security - at));
+        return state.sealing.keysOfInitiator(connection, parameters.security + Tlv.KEY_SHARE, init + accept, parameters.security + Tlv.PROOF);
+    }
+
+    /** Makes T(INIT) or T(ACCEPT) of a datagram whose SECURITY has its value at {@code value}. */
+    private static void forTranscript(long at, boolean isInit, long value) {
+        Prefix.checksum(at, 0);
+        if (isInit) {
+            InitHeader.cookieHigh(at, 0);
+            InitHeader.cookieLow(at, 0);
+        }
+        Bytes.zero(value + Tlv.PROOF, Security.PROOF_BYTES);
     }
 
     // ---- responder ----
@@ -223,8 +288,20 @@ final class Handshake {
             want(known, SEND_ACCEPT);
             return 0;
         }
+        if (state.sealing != null && isOwnAttempt(InitHeader.initiatorNonce(at))) {
+            state.counters.forged++;
+            return 0;
+        }
         int refusal = !state.config.acceptConnections ? Reason.REFUSED_BY_APPLICATION
                 : parameters.service != state.config.service ? Reason.PARAMETERS : 0;
+        Security.Exchange exchange = null;
+        int init = InitHeader.LENGTH + InitHeader.tlvBytes(at);
+        if (refusal == 0 && state.sealing != null) {
+            if (parameters.security != 0) {
+                exchange = exchange(at, init);
+            }
+            refusal = exchange == null && (parameters.security != 0 || state.config.requireEncryption) ? Reason.SECURITY : 0;
+        }
         long connection = refusal == 0 ? state.takeConnection() : 0;
         if (connection == 0) {
             refuse(at, planeNumber, sourceHigh, sourceLow, port, refusal == 0 ? Reason.NO_CONTEXT : refusal);
@@ -239,6 +316,13 @@ final class Handshake {
         slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
         parameters.apply(state, connection, sourceHigh, sourceLow);
         settleParameters(connection);
+        if (exchange != null) {
+            state.sealing.enter(connection, exchange);
+            slab.putInt(connection + SEALED, Sealing.SEALED);
+            // Written without its proof, which comes out of it.
+            int accept = writeAccept(connection, state.sealing.transcript + init);
+            state.sealing.keysOfResponder(connection, init + accept);
+        }
         answerTo(connection, planeNumber, sourceHigh, sourceLow, port);
         state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);
         want(connection, SEND_ACCEPT);
@@ -259,6 +343,30 @@ final class Handshake {
         }
         int port = InitHeader.receivePort(at);
         refuse(at, planeNumber, sourceHigh, sourceLow, port == 0 ? NetAddress.DEFAULT_PORT : port, Reason.VERSION);
+    }
+
+    /** Our half of an exchange with the maker of this INIT, if it proves that it has our key and its share can be used; else null. */
+    private Security.Exchange exchange(long at, int length) {
+        long transcript = state.sealing.transcript;
+        Bytes.copy(at, transcript, length);
+        forTranscript(transcript, true, transcript + (parameters.security - at));
+        if (!state.sealing.isInitProof(length, parameters.security + Tlv.PROOF)) {
+            return null;
+        }
+        Security.Exchange exchange = state.sealing.begin();
+        return exchange.agree(parameters.security + Tlv.KEY_SHARE) ? exchange : null;
+    }
+
+    /** Somebody sends our own INIT back to us: only we can have made it, but it would make us our own peer. */
+    private boolean isOwnAttempt(long nonce) {
+        for (int i = 0; i < state.connections.capacity(); i++) {
+            long c = state.connections.at(i);
+            int phase = slab.getInt(c + STATE);
+            if ((phase == ConnectionRecord.INIT_SENT || phase == ConnectionRecord.COOKIE_SENT) && slab.getLong(c + NONCE) == nonce) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A repeated INIT finds the connection that its first copy made, open or not. */

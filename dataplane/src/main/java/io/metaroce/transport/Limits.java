@@ -24,6 +24,14 @@ public final class Limits {
     /** Responses under way in a whole endpoint, at least; a quarter of the requests it may have posted, if that is more. The next waits. */
     static final int MIN_RESPONSES = 16;
 
+    /* Encryption (spec: "Sealing", "Key generations"). */
+    /** Packets sealed with one key. */
+    public static final int KEY_PACKETS = 1 << 23;
+    static final int KEY_PACKETS_MAX = 1 << 24;
+    static final long FORGERIES_MAX = 1L << 48;
+    /** Numbers of a lane that are remembered as opened or not. */
+    static final int REPLAY_WINDOW = 512;
+
     /* Handshake and close. */
     static final long INIT_RETRY_NS = 20_000_000;
     static final long INIT_RETRY_MAX_NS = 160_000_000;

@@ -3,7 +3,9 @@ package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Bytes;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Prefix;
+import io.metaroce.wire.SealedHeader;
 
 /** Fills slots of the burst under way: who gets the datagram, over which plane and source port, with which checksum. */
 final class Outgoing {
@@ -18,6 +20,9 @@ final class Outgoing {
 
     void begin(TxBurst burst) {
         this.burst = burst;
+        if (state.sealing != null && burst.staging == null) {
+            burst.stage();
+        }
     }
 
     boolean isFull() {
@@ -33,17 +38,43 @@ final class Outgoing {
         return burst.header[burst.count];
     }
 
-    /** Commits a datagram without payload to the connection's peer, its checksum set here. */
-    void control(long connection, int planeNumber, int sourcePort, int length, int tag) {
-        finish(connection, planeNumber, sourcePort, length, 0, 0, 0, tag);
+    /** Commits INIT, which has no tag and is never sealed, on plane 0. */
+    void init(long connection, int sourcePort, int length) {
+        long header = header();
+        Prefix.checksum(header, state.checksum.field(header, length, 0));
+        commit(connection, 0, sourcePort, length, 0, 0);
     }
 
-    /** Commits a datagram; {@code covered} payload bytes go into the checksum. */
-    void finish(long connection, int planeNumber, int sourcePort, int headerLength, long payload, int payloadLength, int covered,
-            int tag) {
+    /** Commits a datagram without payload to the connection's peer. {@code path} as in {@link #finish}. */
+    void control(long connection, int path, int sourcePort, int length) {
+        finish(connection, path, sourcePort, length, 0, 0, 0);
+    }
+
+    /**
+     * Commits a datagram; {@code covered} payload bytes go into the checksum.
+     *
+     * @param path its plane and, where the connection is encrypted, its lane
+     */
+    void finish(long connection, int path, int sourcePort, int headerLength, long payload, int payloadLength, int covered) {
+        if (slab.getInt(connection + ConnectionRecord.SEALED) != 0) {
+            seal(connection, path, sourcePort, headerLength, payload, payloadLength);
+            return;
+        }
+        long header = header();
+        Prefix.checksum(header, state.checksum.field(header, headerLength, payload, covered, slab.getInt(connection + ConnectionRecord.REMOTE_TAG)));
+        commit(connection, DataHeader.planeOf(path), sourcePort, headerLength, payload, payloadLength);
+    }
+
+    private void seal(long connection, int path, int sourcePort, int headerLength, long payload, int payloadLength) {
+        long to = burst.staging[burst.count];
+        int bytes = state.sealing.seal(connection, path, header(), headerLength, payload, payloadLength, to);
+        if (bytes != 0) {
+            commit(connection, DataHeader.planeOf(path), sourcePort, SealedHeader.LENGTH, to, bytes);
+        }
+    }
+
+    private void commit(long connection, int planeNumber, int sourcePort, int headerLength, long payload, int payloadLength) {
         int i = burst.count;
-        long header = burst.header[i];
-        Prefix.checksum(header, state.checksum.field(header, headerLength, payload, covered, tag));
         long plane = state.plane(connection, planeNumber);
         burst.headerLength[i] = headerLength;
         burst.payload[i] = payload;

@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Tlv;
 
 /** The peer's parameters out of INIT or ACCEPT, and what they and ours together make (spec: "Parameters"). */
@@ -25,6 +26,8 @@ final class Parameters {
     private long maxReads;
     private long startShare;
     int service;
+    /** Address of the value of SECURITY with a suite that we have, or 0. */
+    long security;
 
     /** Reads validated TLVs; what is absent has the specification's default. */
     void read(long at, int bytes) {
@@ -40,6 +43,7 @@ final class Parameters {
         maxReads = 1;
         startShare = NOT_TOLD;
         service = 0;
+        security = 0;
         reader.open(at, bytes);
         while (reader.next()) {
             switch (reader.type()) {
@@ -55,6 +59,7 @@ final class Parameters {
                 case Tlv.MAX_READS -> maxReads = reader.u32();
                 case Tlv.START_SHARE -> startShare = reader.u32();
                 case Tlv.SERVICE -> service = (int) reader.u32();
+                case Tlv.SECURITY -> security = Bytes.getU16(reader.value()) == Tlv.SUITE_PSK_X25519_AES256GCM ? reader.value() : 0;
                 default -> { }
             }
         }

@@ -21,6 +21,7 @@ import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.RefuseHeader;
 import io.metaroce.wire.ResetHeader;
+import io.metaroce.wire.SealedHeader;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
 
@@ -72,6 +73,7 @@ final class Receiver {
         }
         switch (Prefix.type(at)) {
             case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK -> connected(burst, i, at, length, nowNs);
+            case Type.SEALED -> sealed(burst, i, at, length, nowNs);
             case Type.RESET -> {
                 if (isIntact(at, length, 0)) {
                     onReset(at, nowNs);
@@ -116,10 +118,47 @@ final class Receiver {
             state.counters.unexpected++;
             return;
         }
+        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            state.counters.forged++;
+            return;
+        }
         boolean full = slab.getInt(c + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL;
         if (!isIntact(at, Checksum.coveredLength(at, length, full), slab.getInt(c + ConnectionRecord.LOCAL_TAG))) {
             return;
         }
+        genuine(c, phase, at, burst.ecn[i] == CE, nowNs);
+    }
+
+    /** A packet of an encrypted connection. */
+    private void sealed(RxBurst burst, int i, long at, int length, long nowNs) {
+        long c = state.connectionOf(SealedHeader.destinationCid(at));
+        if (c == 0) {
+            state.counters.unknownConnection++;
+            return;
+        }
+        int phase = slab.getInt(c + STATE);
+        if (phase < ConnectionRecord.HALF_OPEN) {
+            state.counters.unexpected++;
+            return;
+        }
+        if (slab.getInt(c + ConnectionRecord.SEALED) == 0) {
+            state.counters.forged++;
+            return;
+        }
+        long inside = state.sealing.open(c, at, length);
+        if (inside == 0) {
+            return;
+        }
+        int type = Prefix.type(inside);
+        if (Validate.check(inside, state.sealing.openedLength) != 0 || type < Type.DATA || type > Type.CLOSE_ACK) {
+            state.violation(c);
+            return;
+        }
+        genuine(c, phase, inside, burst.ecn[i] == CE, nowNs);
+    }
+
+    /** A packet that is proven to come from the connection's peer. */
+    private void genuine(long c, int phase, long at, boolean ce, long nowNs) {
         if (phase == ConnectionRecord.HALF_OPEN) {
             connections.establish(c, Event.ACCEPTED, nowNs - slab.getLong(c + ConnectionRecord.HANDSHAKE_START_NS), nowNs);
         }
@@ -137,7 +176,7 @@ final class Receiver {
             }
             case Type.DATA -> {
                 if (phase != ConnectionRecord.LINGER) {
-                    onData(c, at, burst.ecn[i] == CE, nowNs);
+                    onData(c, at, ce, nowNs);
                 }
             }
             case Type.ACK -> {
@@ -300,6 +339,8 @@ final class Receiver {
                 int reason = handshake.onAccept(c, at, burst.sourceHigh[i], burst.sourceLow[i]);
                 if (reason == 0) {
                     connections.establish(c, Event.CONNECTED, nowNs - slab.getLong(c + ConnectionRecord.KEEPALIVE_TX_NS), nowNs);
+                } else if (reason == Handshake.FORGED) {
+                    state.counters.forged++;
                 } else {
                     connections.decline(c, reason);
                 }
@@ -341,7 +382,7 @@ final class Receiver {
             long c = state.connections.at(i);
             int phase = slab.getInt(c + STATE);
             if (phase < ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.LINGER
-                    || slab.getInt(c + ConnectionRecord.REMOTE_CID) != cid) {
+                    || slab.getInt(c + ConnectionRecord.REMOTE_CID) != cid || slab.getInt(c + ConnectionRecord.SEALED) != 0) {
                 continue;
             }
             if (provesSight(c, at)) {

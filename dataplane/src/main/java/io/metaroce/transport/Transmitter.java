@@ -83,8 +83,7 @@ final class Transmitter {
         ProbeHeader.demand(at, slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.DEMAND));
         ProbeHeader.receivePort(at, state.config.localAddresses[planeNumber].port());
         ProbeHeader.floor(at, floor);
-        out.control(connection, planeNumber, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH,
-                slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
+        out.control(connection, number, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH);
         slab.addInt(path + PathRecord.PROBES_OUT, 1);
         slab.putLong(path + PathRecord.LAST_PROBE_NS, nowNs);
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
@@ -358,8 +357,7 @@ final class Transmitter {
         }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
         int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
-        out.finish(connection, spray.planeNumber, slab.getInt(path + PathRecord.SOURCE_PORT), headerLength, payload, length, covered,
-                slab.getInt(connection + ConnectionRecord.REMOTE_TAG));
+        out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), headerLength, payload, length, covered);
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         ConnectionStats stats = state.statsOf(connection);
         stats.packetsSent++;
@@ -375,7 +373,7 @@ final class Transmitter {
             return;
         }
         float bytesPerNs = share * windows.lineKbps(connection) * Limits.PACE_RATE / 8e6f;
-        long gap = (long) ((length + DataHeader.LENGTH + Windows.WIRE_OVERHEAD) / bytesPerNs);
+        long gap = (long) (windows.bytesOnWire(connection, length) / bytesPerNs);
         long earliest = nowNs - gap * Limits.PACE_BURST_PACKETS;
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);
         next = (next - earliest < 0 ? earliest : next) + gap;

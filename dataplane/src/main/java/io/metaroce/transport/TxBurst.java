@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.SealedHeader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
 /**
  * Datagrams to send, as parallel arrays: what {@link Endpoint#transmit} fills and a port sends.
  *
  * <p>The port first sets {@link #header} of every slot from {@link #count} on to a buffer of at least {@link #HEADER_ROOM}
  * bytes. The endpoint writes the transport header there and names the payload by address: it lies in registered memory that
- * is stable until the work request completes, so nothing is copied on the way to the port. A datagram is the header followed
+ * is stable until the work request completes, so nothing is copied on the way to the port; only that of encrypted connections lies
+ * in memory of the burst's. A datagram is the header followed
  * by the payload. Datagrams that a port could not send stay at the front of the burst. One thread.
  */
 public final class TxBurst {
@@ -27,6 +33,9 @@ public final class TxBurst {
     public final long[] destinationHigh;
     public final long[] destinationLow;
     public final int[] destinationPort;
+    /** Memory of each slot for ciphertext, which a payload may name instead of the application's; null before {@link #stage}. */
+    long[] staging;
+    private MemorySegment stagingMemory;
 
     public TxBurst(int capacity) {
         this.capacity = capacity;
@@ -39,6 +48,16 @@ public final class TxBurst {
         destinationHigh = new long[capacity];
         destinationLow = new long[capacity];
         destinationPort = new int[capacity];
+    }
+
+    /** Gives each slot staging memory for the longest datagram. Once, at set-up of an endpoint's first transmission. */
+    void stage() {
+        long bytes = Slab.roundUp(SealedHeader.MAX_DATAGRAM);
+        stagingMemory = Arena.ofAuto().allocate(capacity * bytes, Slab.ALIGNMENT);
+        staging = new long[capacity];
+        for (int i = 0; i < capacity; i++) {
+            staging[i] = stagingMemory.address() + i * bytes;
+        }
     }
 
     public boolean isFull() {
@@ -59,5 +78,8 @@ public final class TxBurst {
         h = destinationHigh[i]; destinationHigh[i] = destinationHigh[j]; destinationHigh[j] = h;
         h = destinationLow[i]; destinationLow[i] = destinationLow[j]; destinationLow[j] = h;
         n = destinationPort[i]; destinationPort[i] = destinationPort[j]; destinationPort[j] = n;
+        if (staging != null) {
+            h = staging[i]; staging[i] = staging[j]; staging[j] = h;
+        }
     }
 }

@@ -2,6 +2,8 @@
 package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.SealedHeader;
 
 /**
  * How many packets may be out on a plane of a connection (spec: "Windows"): the bandwidth-delay product, scaled by the
@@ -9,7 +11,7 @@ import io.metaroce.memory.Slab;
  */
 final class Windows {
     /** UDP, IPv4 and Ethernet bytes around a datagram, for arithmetic on rates. */
-    static final int WIRE_OVERHEAD = 66;
+    private static final int WIRE_OVERHEAD = 66;
 
     private final EndpointState state;
     private final Slab slab;
@@ -24,9 +26,14 @@ final class Windows {
         return Math.min(state.config.lineRateKbps, slab.getLong(connection + ConnectionRecord.PEER_RATE_KBPS));
     }
 
+    /** What a Data packet with this payload takes of the line. */
+    int bytesOnWire(long connection, int payload) {
+        return payload + DataHeader.LENGTH + WIRE_OVERHEAD + (slab.getInt(connection + ConnectionRecord.SEALED) != 0 ? SealedHeader.OVERHEAD : 0);
+    }
+
     /** Bandwidth-delay product in packets at the plane's least RTT. */
     float bdpPackets(long connection, long plane) {
-        int packetBytes = slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU) + io.metaroce.wire.DataHeader.LENGTH + WIRE_OVERHEAD;
+        int packetBytes = bytesOnWire(connection, slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU));
         return slab.getInt(plane + PlaneRecord.MIN_RTT_NS) * (float) lineKbps(connection) / (8e6f * packetBytes);
     }
 

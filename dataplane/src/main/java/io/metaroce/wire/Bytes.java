@@ -75,6 +75,16 @@ public final class Bytes {
         RawMemory.copy(from, to, length);
     }
 
+    /** Copies {@code length} bytes of memory into an array. */
+    public static void get(long from, byte[] to, int offset, int length) {
+        RawMemory.get(from, to, offset, length);
+    }
+
+    /** Copies {@code length} bytes of an array into memory. */
+    public static void put(byte[] from, int offset, long to, int length) {
+        RawMemory.put(from, offset, to, length);
+    }
+
     /** Sets {@code length} bytes to zero. */
     public static void zero(long at, long length) {
         RawMemory.zero(at, length);

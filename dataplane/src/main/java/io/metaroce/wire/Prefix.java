@@ -7,7 +7,7 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class Prefix {
-    /** CRC32C of the covered bytes, XORed with the tag. */
+    /** CRC32C of the covered bytes, XORed with the tag; in SEALED the packet number. */
     public static final int CHECKSUM = 0;
     /** Version in the high four bits, {@link Type} in the low four. */
     public static final int VERSION_TYPE = 4;

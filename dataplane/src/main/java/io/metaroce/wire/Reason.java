@@ -18,6 +18,8 @@ public final class Reason {
     public static final int REFUSED_BY_APPLICATION = 9;
     /** The peer answered with RESET: it knows the connection no more. Never on the wire. */
     public static final int PEER_RESTARTED = 10;
+    /** Encryption is required and cannot be agreed on, or its limits are reached. */
+    public static final int SECURITY = 11;
 
     private Reason() {
     }
@@ -35,6 +37,7 @@ public final class Reason {
             case SHUTDOWN -> "SHUTDOWN";
             case REFUSED_BY_APPLICATION -> "REFUSED_BY_APPLICATION";
             case PEER_RESTARTED -> "PEER_RESTARTED";
+            case SECURITY -> "SECURITY";
             default -> "reason " + reason;
         };
     }

@@ -36,8 +36,17 @@ public final class Tlv {
     public static final int START_SHARE = 12;
     /** u32: which application of the responder is meant. */
     public static final int SERVICE = 13;
+    /** u16 suite, then what the suite says: for {@link #SUITE_PSK_X25519_AES256GCM} u16 zero, key share and proof. */
+    public static final int SECURITY = 14;
     /** The highest type this version defines. */
-    public static final int LAST_DEFINED = SERVICE;
+    public static final int LAST_DEFINED = SECURITY;
+
+    /** Pre-shared key, X25519, HKDF-SHA256, AES-256-GCM. */
+    public static final int SUITE_PSK_X25519_AES256GCM = 1;
+    /** Offsets in the value of SECURITY, suite 1. */
+    public static final int KEY_SHARE = 4;
+    public static final int PROOF = 36;
+    public static final int SECURITY_LENGTH = 68;
 
     public static final int INTEGRITY_HEADER = 0;
     public static final int INTEGRITY_FULL = 1;
@@ -119,6 +128,15 @@ public final class Tlv {
             if (missing > 0) {
                 begin(PAD, missing - HEADER_LENGTH);
             }
+        }
+
+        /** Appends SECURITY, suite 1, with zeros for key share and proof; returns the value's address, or 0 where it does not fit. */
+        public long security() {
+            long v = begin(SECURITY, SECURITY_LENGTH);
+            if (v != 0) {
+                Bytes.putShort(v, SUITE_PSK_X25519_AES256GCM);
+            }
+            return v;
         }
 
         /** Writes the TLV's head and zeros; returns the value's address, or 0 where it does not fit. */

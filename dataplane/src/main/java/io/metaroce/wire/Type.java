@@ -13,6 +13,8 @@ public final class Type {
     public static final int CLOSE = 8;
     public static final int CLOSE_ACK = 9;
     public static final int RESET = 10;
+    /** Any packet of a connection, encrypted. */
+    public static final int SEALED = 11;
 
     private Type() {
     }
@@ -29,6 +31,7 @@ public final class Type {
             case CLOSE -> "CLOSE";
             case CLOSE_ACK -> "CLOSE_ACK";
             case RESET -> "RESET";
+            case SEALED -> "SEALED";
             default -> "type " + type;
         };
     }

@@ -28,6 +28,7 @@ public final class Validate {
             case Type.ACK -> ack(at, length);
             case Type.PROBE -> probe(at, length);
             case Type.CLOSE, Type.CLOSE_ACK -> close(at, length);
+            case Type.SEALED -> sealed(at, length);
             case Type.INIT, Type.CHALLENGE, Type.ACCEPT, Type.REFUSE, Type.RESET -> ValidateHandshake.check(at, length);
             default -> Malformation.BAD_TYPE;
         };
@@ -169,5 +170,18 @@ public final class Validate {
             return length < CloseHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
         return CloseHeader.destinationCid(at) == 0 || CloseHeader.senderCid(at) == 0 ? Malformation.BAD_CID : 0;
+    }
+
+    private static int sealed(long at, int length) {
+        if (length < SealedHeader.MIN_DATAGRAM) {
+            return Malformation.TOO_SHORT;
+        }
+        if (length > SealedHeader.MAX_DATAGRAM) {
+            return Malformation.LENGTH_MISMATCH;
+        }
+        if (SealedHeader.destinationCid(at) == 0) {
+            return Malformation.BAD_CID;
+        }
+        return DataHeader.planeOf(SealedHeader.lane(at)) >= Tlv.MAX_PLANES ? Malformation.BAD_PATH : 0;
     }
 }

@@ -112,6 +112,8 @@ final class ValidateHandshake {
             case Tlv.RECEIVE_BUFFER -> u32(value, length, 1, 0xffff_ffffL);
             case Tlv.IMPLEMENTATION -> length <= Tlv.MAX_TEXT;
             case Tlv.MAX_READS, Tlv.START_SHARE, Tlv.SERVICE -> u32(value, length, 0, 0xffff_ffffL);
+            case Tlv.SECURITY -> length >= Short.BYTES
+                    && (Bytes.getU16(value) != Tlv.SUITE_PSK_X25519_AES256GCM || length == Tlv.SECURITY_LENGTH);
             default -> true;
         };
     }

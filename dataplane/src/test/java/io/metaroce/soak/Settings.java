@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.soak;
 
+import io.metaroce.crypto.PskSecurity;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.wire.NetAddress;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
 import java.util.SplittableRandom;
 
 /** Draws the settings of an endpoint: different on every host, and now and then as small as they may be. */
@@ -48,6 +51,18 @@ final class Settings {
             c.maxConnections = 1 + r.nextInt(4);
         }
         return c;
+    }
+
+    /** Encrypts all that the endpoint does, and has it change keys often. */
+    static void encrypt(EndpointConfig c, long seed) {
+        try {
+            SecureRandom random = SecureRandom.getInstance("SHA1PRNG");
+            random.setSeed(seed);
+            c.security = new PskSecurity(new byte[PskSecurity.PSK_BYTES], random);
+            c.keyPackets = 300 + (int) (seed % 7) * 500;
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     static int pick(SplittableRandom r, int... from) {

@@ -76,6 +76,9 @@ final class Simulation {
         network = new Network(hosts, n, wires, delay, has(Fault.REORDER) ? spread : 500);
         for (int i = 0; i < n; i++) {
             EndpointConfig config = Settings.draw(shape, i, has(Fault.SMALL) && shape.nextBoolean());
+            if (profile.seed() % 8 == 5) {
+                Settings.encrypt(config, profile.seed() * 100 + i);
+            }
             if (MEMORY[i] == null) {
                 MEMORY[i] = new HostMemory();
             }

@@ -140,6 +140,7 @@ class ValidateTest {
             case Type.INIT -> walkTlvs(at, InitHeader.LENGTH, InitHeader.tlvBytes(at));
             case Type.ACCEPT -> walkTlvs(at, AcceptHeader.LENGTH, AcceptHeader.tlvBytes(at));
             case Type.REFUSE -> RefuseHeader.LENGTH + RefuseHeader.textBytes(at);
+            case Type.SEALED -> SealedHeader.MIN_DATAGRAM;
             default -> Fields.lengthOf(Fields.headerOf(Prefix.type(at)));
         };
     }

@@ -31,6 +31,7 @@ final class ClientCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         PerfCommand.check(spec, portOptions::check);
+        PerfCommand.check(spec, portOptions::checkKey);
         PerfCommand.check(spec, () -> run.check(portOptions));
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();

@@ -9,6 +9,7 @@ import io.metaroce.port.dpdk.DpdkPort;
 import io.metaroce.port.dpdk.EalArguments;
 import io.metaroce.port.dpdk.MemifPlanes;
 import io.metaroce.port.dpdk.PlaneConfig;
+import io.metaroce.wire.SealedHeader;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,7 +27,7 @@ final class DpdkPorts {
      * @throws PortException with the line to show
      */
     static PacketPort open(PortOptions options, boolean isServer) {
-        int mtu = DpdkConfig.mtuFor((int) options.mtu);
+        int mtu = DpdkConfig.mtuFor((int) options.mtu + (options.encrypts() ? SealedHeader.OVERHEAD : 0));
         List<PlaneConfig> planes = new ArrayList<>();
         List<String> eal;
         try {

@@ -90,6 +90,7 @@ final class PerfClient {
         result.mtu = config.payloadMtu;
         result.loss = portOptions.loss;
         result.seed = portOptions.seed;
+        result.encrypted = config.security != null;
         return result;
     }
 

@@ -2,8 +2,11 @@
 package io.metaroce.cli.perf;
 
 import io.metaroce.core.Affinity;
+import io.metaroce.crypto.PskFile;
 import io.metaroce.wire.NetAddress;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -46,7 +49,19 @@ public final class PerfCommand implements Callable<Integer> {
         return Interrupt.guard(client::requestStop, ClientCommand.STOP_MS, err, () -> PerfClient.report(runLocal(client, err), run, out, err));
     }
 
-    private Result runLocal(PerfClient client, PrintWriter err) throws InterruptedException {
+    private Result runLocal(PerfClient client, PrintWriter err) throws InterruptedException, IOException {
+        if (!portOptions.encrypt || portOptions.pskFile != null) {
+            return runPair(client, err);
+        }
+        portOptions.pskFile = PskFile.temporary();
+        try {
+            return runPair(client, err);
+        } finally {
+            Files.deleteIfExists(portOptions.pskFile);
+        }
+    }
+
+    private Result runPair(PerfClient client, PrintWriter err) throws InterruptedException {
         // Several --local runs at once must not meet on one link.
         portOptions.link += "-" + ProcessHandle.current().pid();
         int[] cores = Affinity.allowed();
@@ -91,6 +106,9 @@ public final class PerfCommand implements Callable<Integer> {
         }
         if (portOptions.impair != null) {
             options.addAll(List.of("--impair", portOptions.impair));
+        }
+        if (portOptions.pskFile != null) {
+            options.addAll(List.of("--psk-file", portOptions.pskFile.toString()));
         }
         if (cpu != null) {
             options.addAll(List.of("--cpu", cpu.toString()));

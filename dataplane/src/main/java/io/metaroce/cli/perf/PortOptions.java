@@ -2,6 +2,8 @@
 package io.metaroce.cli.perf;
 
 import io.metaroce.cli.Quantity;
+import io.metaroce.crypto.PskFile;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -63,6 +65,23 @@ public final class PortOptions {
         return rate != null ? rate : kind == Kind.UDP ? 25_000_000_000L : 100_000_000_000L;
     }
 
+    @Option(names = "--encrypt", description = "Encrypts the connection; --local makes a key, others need --psk-file.")
+    boolean encrypt;
+
+    @Option(names = "--psk-file", paramLabel = "FILE",
+            description = "Encrypts the connection with the key in this file, which both sides must have: 64 hexadecimal digits, "
+                    + "readable by its owner alone, such as \"openssl rand -hex 32\" writes.")
+    Path pskFile;
+
+    boolean encrypts() {
+        return encrypt || pskFile != null;
+    }
+
+    /** For a side that cannot make a key, as the other must have the same. */
+    void checkKey() {
+        require(!encrypt || pskFile != null, "--encrypt needs --psk-file, the same key for both sides");
+    }
+
     @Option(names = "--loss", paramLabel = "FRACTION", defaultValue = "0",
             description = "Drops this fraction of the packets this side sends, 0 to 0.9 (with --local: both sides). Default: none.")
     double loss;
@@ -102,6 +121,9 @@ public final class PortOptions {
         require(kind == Kind.DPDK || eal == null, "--eal needs --port dpdk");
         require(cpu == null || cpu >= 0, "--cpu " + cpu + " is negative");
         Ports.impairment(this);
+        if (pskFile != null) {
+            PskFile.read(pskFile);
+        }
     }
 
     static void require(boolean condition, String otherwise) {

@@ -4,6 +4,8 @@ package io.metaroce.cli.perf;
 import io.metaroce.cli.CliException;
 import io.metaroce.cli.ExitCode;
 import io.metaroce.core.Clock;
+import io.metaroce.crypto.PskFile;
+import io.metaroce.crypto.PskSecurity;
 import io.metaroce.port.ImpairedPort;
 import io.metaroce.port.ImpairmentConfig;
 import io.metaroce.port.PacketPort;
@@ -93,6 +95,9 @@ final class Ports {
         config.seed = options.seed;
         config.secret = new SecureRandom().nextLong();
         config.service = PerfClient.SERVICE;
+        if (options.pskFile != null) {
+            config.security = new PskSecurity(PskFile.read(options.pskFile));
+        }
         return config;
     }
 }

@@ -15,6 +15,7 @@ final class Result {
     int mtu;
     double loss;
     long seed;
+    boolean encrypted;
     /** Whether both sides ran on this machine as the client's processes. */
     boolean local;
     /** Ended early by Ctrl-C. */

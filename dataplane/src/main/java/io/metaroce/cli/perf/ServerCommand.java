@@ -46,6 +46,7 @@ final class ServerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         PerfCommand.check(spec, portOptions::check);
+        PerfCommand.check(spec, portOptions::checkKey);
         PrintWriter out = spec.commandLine().getOut();
         return Interrupt.guard(this::interrupted, child ? PARENT_MS + STOP_MS : STOP_MS, spec.commandLine().getErr(), () -> serve(out));
     }

@@ -80,7 +80,8 @@ final class ServerSession {
                 Offer.from(m, plan);
                 log.accept("client " + peer + ": " + plan.op() + " " + Quantity.formatBytes(plan.size()) + ", " + plan.streams()
                         + " stream(s), " + plan.depth() + " in flight" + (plan.bidirectional() ? ", both directions" : "")
-                        + (plan.pingPong() ? ", ping-pong" : "") + (plan.verify() ? ", verified" : ""));
+                        + (plan.pingPong() ? ", ping-pong" : "") + (plan.verify() ? ", verified" : "")
+                        + (side.endpoint.isEncrypted(side.connection) ? ", encrypted" : ""));
                 // Filling gigabytes takes longer than a peer waits for a sign of life: not on the loop's thread.
                 Plan p = plan;
                 pendingMemory = CompletableFuture.supplyAsync(() -> new RunMemory(p, seed), background);

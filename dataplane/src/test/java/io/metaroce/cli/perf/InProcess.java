@@ -14,6 +14,7 @@ import io.metaroce.port.LoopbackPort;
 import io.metaroce.port.PacketPort;
 import io.metaroce.port.PlaneGate;
 import io.metaroce.transport.EndpointConfig;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -33,6 +34,11 @@ final class InProcess implements AutoCloseable {
     }
 
     InProcess(RunOptions run, int planes, String impairment, int serverService) {
+        this(run, planes, impairment, serverService, null);
+    }
+
+    /** @param pskFile of both sides, or null */
+    InProcess(RunOptions run, int planes, String impairment, int serverService, Path pskFile) {
         LoopbackPort.Pair pair = LoopbackPort.pair(planes);
         clientPort = new PlaneGate(impaired(pair.left(), impairment, 1));
         PacketPort serverPort = impaired(pair.right(), impairment, 2);
@@ -42,6 +48,7 @@ final class InProcess implements AutoCloseable {
         portOptions.mtu = 4096;
         portOptions.rate = 100_000_000_000L;
         portOptions.seed = 1;
+        portOptions.pskFile = pskFile;
         EndpointConfig clientConfig = PortFit.fit(clientPort, Ports.config(portOptions));
         EndpointConfig serverConfig = PortFit.fit(serverPort, Ports.config(portOptions));
         serverConfig.service = serverService;

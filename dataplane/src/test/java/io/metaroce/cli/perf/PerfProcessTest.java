@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.cli.ExitCode;
 import io.metaroce.core.Clock;
+import io.metaroce.crypto.PskFile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -127,6 +130,37 @@ class PerfProcessTest {
         assertEquals(true, json.at("local"));
         assertEquals(4, json.size("paths"));
         assertTrue((double) json.at("goodput_gbps") > 0);
+    }
+
+    @Test
+    void anEncryptedLocalRunIsVerifiedUnderLoss() throws Exception {
+        Running run = start("perf --local --encrypt --op write --size 256K --planes 2 --paths 4 --loss 0.01 --warmup 0.2 --seconds 0.5 --json");
+        assertEquals(ExitCode.OK, run.awaitExit(60), run::toString);
+        Json json = Json.parse(run.out.getFirst());
+        assertEquals(true, json.at("verified"));
+        assertEquals(true, json.at("encrypted"));
+    }
+
+    @Test
+    void aServerWithAKeyRefusesClientsWithoutAndWithAnother() throws Exception {
+        int port = freePort();
+        Path key = PskFile.temporary();
+        Path other = PskFile.temporary();
+        try {
+            Running server = start("perf server --udp-port " + port + " --psk-file " + key);
+            await("server ready", server, () -> server.hasOut("ready "));
+            for (String option : List.of("", " --psk-file " + other)) {
+                Running client = start("perf client 127.0.0.1:" + port + " --size 64K --seconds 1" + option);
+                assertEquals(ExitCode.PEER, client.awaitExit(10), client::toString);
+                assertTrue(client.hasErr("error: peer 127.0.0.1:" + port + " refused the connection: SECURITY"), client::toString);
+            }
+            Running client = start("perf client 127.0.0.1:" + port + " --size 64K --warmup 0.1 --seconds 0.3 --json --psk-file " + key);
+            assertEquals(ExitCode.OK, client.awaitExit(30), client::toString);
+            assertEquals(true, Json.parse(client.out.getFirst()).at("verified"));
+        } finally {
+            Files.delete(key);
+            Files.delete(other);
+        }
     }
 
     @Test

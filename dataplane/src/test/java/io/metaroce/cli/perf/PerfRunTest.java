@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.cli.ExitCode;
+import io.metaroce.crypto.PskFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +56,23 @@ class PerfRunTest {
         Result result = check(run, "");
         assertEquals(op == Op.SEND, result.plan.pingPong());
         assertTrue(result.latencyUs(50) > 0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"WRITE", "SEND", "READ"})
+    void encrypted(Op op) throws IOException {
+        Path key = PskFile.temporary();
+        RunOptions run = InProcess.options(op, 100_001);
+        run.streams = 2;
+        run.bidirectional = true;
+        try (InProcess pair = new InProcess(run, 2, "loss=0.01,dup=0.01", PerfClient.SERVICE, key)) {
+            pair.run();
+            Result result = pair.result();
+            assertTrue(result.verified(), () -> Report.verdict(result) + " " + pair.serverLog);
+            assertTrue(pair.serverLog.stream().anyMatch(l -> l.endsWith("verified, encrypted")), () -> pair.serverLog.toString());
+        } finally {
+            Files.delete(key);
+        }
     }
 
     @Test

@@ -107,6 +107,16 @@ public final class RawMemory {
         MemorySegment.copy(ALL, from, ALL, to, bytes);
     }
 
+    /** Copies memory into an array. */
+    public static void get(long from, byte[] to, int offset, int bytes) {
+        MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, from, to, offset, bytes);
+    }
+
+    /** Copies from an array into memory. */
+    public static void put(byte[] from, int offset, long to, int bytes) {
+        MemorySegment.copy(from, offset, ALL, ValueLayout.JAVA_BYTE, to, bytes);
+    }
+
     /** Sets {@code bytes} bytes to zero. */
     public static void zero(long at, long bytes) {
         ALL.asSlice(at, bytes).fill((byte) 0);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.Reason;
+import io.metaroce.wire.SealedHeader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Encrypted connections (spec: "Encryption"): seals what they send and opens what they receive, underneath everything else. Exists
+ * only where {@link EndpointConfig#security} is set; {@link ConnectionRecord#SEALED} says of each connection whether it is one.
+ */
+final class Sealing {
+    /** Value of {@link ConnectionRecord#SEALED}. */
+    static final int SEALED = 1;
+
+    /** What a connection has beside its lanes. Off-heap memory cannot hold keys that are objects. */
+    private static final class Session {
+        Security.Exchange exchange;
+        Security.Keys keys;
+        int sendGeneration;
+        int receiveGeneration;
+        /** Packets sealed in the present generation. */
+        int sealed;
+        /** The peer has opened a packet of the present generation. */
+        boolean confirmed;
+        long forgeries;
+        /** Of ACCEPT, for its repetitions. */
+        final long proof;
+
+        Session(long proof) {
+            this.proof = proof;
+        }
+    }
+
+    /** T(INIT) and T(ACCEPT), one behind the other. */
+    final long transcript;
+    /** Length of the datagram that {@link #open} opened. */
+    int openedLength;
+    private final EndpointState state;
+    private final Security security;
+    private final Slab slab;
+    private final Slab lanes;
+    private final long laneBase;
+    private final int lanesPerConnection;
+    private final Session[] sessions;
+    private final MemorySegment memory;
+    private final long opened;
+    private final long sealed;
+    private final long header;
+    private final long proof;
+
+    Sealing(EndpointState state) {
+        this.state = state;
+        security = state.config.security;
+        slab = state.slab;
+        int n = state.config.maxConnections;
+        lanesPerConnection = state.config.planes() * state.config.pathsPerPlane;
+        long laneBytes = Slab.roundUp((long) LaneRecord.BYTES * lanesPerConnection * n);
+        lanes = new Slab(laneBytes + Slab.roundUp((long) Security.PROOF_BYTES * n));
+        laneBase = lanes.carve(laneBytes);
+        long proofs = lanes.carve((long) Security.PROOF_BYTES * n);
+        sessions = new Session[n];
+        for (int i = 0; i < n; i++) {
+            sessions[i] = new Session(proofs + (long) i * Security.PROOF_BYTES);
+        }
+        long longest = Slab.roundUp(SealedHeader.MAX_DATAGRAM);
+        memory = Arena.ofAuto().allocate(2 * longest + 2L * InitHeader.MAX_DATAGRAM + 64, Slab.ALIGNMENT);
+        opened = memory.address();
+        sealed = opened + longest;
+        transcript = sealed + longest;
+        header = transcript + 2L * InitHeader.MAX_DATAGRAM;
+        proof = header + 16;
+    }
+
+    long bytes() {
+        return lanes.byteSize() + memory.byteSize();
+    }
+
+    // ---- agreement ----
+
+    Security.Exchange begin() {
+        return security.begin();
+    }
+
+    /** The connection will agree on its keys by this exchange. */
+    void enter(long connection, Security.Exchange exchange) {
+        forget(connection);
+        session(connection).exchange = exchange;
+    }
+
+    void writeShare(long connection, long to) {
+        session(connection).exchange.share(to);
+    }
+
+    void writeInitProof(long init, int length, long to) {
+        security.initProof(init, length, to);
+    }
+
+    /** Whether the proof at {@code claimed} is that of T(INIT) in {@link #transcript}. */
+    boolean isInitProof(int length, long claimed) {
+        security.initProof(transcript, length, proof);
+        return isProof(claimed);
+    }
+
+    /** The responder's keys, from {@link #transcript}; ACCEPT's proof is kept. */
+    void keysOfResponder(long connection, int length) {
+        Session s = session(connection);
+        s.keys = s.exchange.keys(transcript, length, false);
+        s.keys.acceptProof(s.proof);
+        slab.putInt(connection + ConnectionRecord.SEALED, SEALED);
+    }
+
+    void writeAcceptProof(long connection, long to) {
+        Bytes.copy(session(connection).proof, to, Security.PROOF_BYTES);
+    }
+
+    /** The initiator's keys, from {@link #transcript} and the peer's share; false, and no change, if ACCEPT's proof is not theirs. */
+    boolean keysOfInitiator(long connection, long share, int length, long claimed) {
+        Session s = session(connection);
+        if (!s.exchange.agree(share)) {
+            return false;
+        }
+        Security.Keys keys = s.exchange.keys(transcript, length, true);
+        keys.acceptProof(proof);
+        if (!isProof(claimed)) {
+            return false;
+        }
+        s.keys = keys;
+        s.exchange = null;
+        slab.putInt(connection + ConnectionRecord.SEALED, SEALED);
+        return true;
+    }
+
+    /** Compares with no regard to where the first difference is. */
+    private boolean isProof(long claimed) {
+        long difference = 0;
+        for (int i = 0; i < Security.PROOF_BYTES; i += Long.BYTES) {
+            difference |= Bytes.getLong(proof + i) ^ Bytes.getLong(claimed + i);
+        }
+        return difference == 0;
+    }
+
+    /** Forgets keys and starts all lanes anew. */
+    void forget(long connection) {
+        Session s = session(connection);
+        s.exchange = null;
+        s.keys = null;
+        s.sendGeneration = 0;
+        s.receiveGeneration = 0;
+        s.sealed = 0;
+        s.confirmed = false;
+        s.forgeries = 0;
+        lanes.zero(s.proof, Security.PROOF_BYTES);
+        long first = laneBase + (long) slab.getInt(connection + ConnectionRecord.INDEX) * lanesPerConnection * LaneRecord.BYTES;
+        lanes.zero(first, (long) lanesPerConnection * LaneRecord.BYTES);
+        for (int i = 0; i < lanesPerConnection; i++) {
+            // Numbers begin with 1: what claims to be number 0 has been.
+            lanes.putLong(first + (long) i * LaneRecord.BYTES + LaneRecord.OPENED, 1);
+        }
+    }
+
+    private Session session(long connection) {
+        return sessions[slab.getInt(connection + ConnectionRecord.INDEX)];
+    }
+
+    private long lane(long connection, int lane) {
+        return laneBase + ((long) slab.getInt(connection + ConnectionRecord.INDEX) * lanesPerConnection
+                + DataHeader.planeOf(lane) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) + DataHeader.indexOf(lane)) * LaneRecord.BYTES;
+    }
+
+    /** For tests, which cannot wait for so many. */
+    void countForgeries(long connection, long forgeries) {
+        session(connection).forgeries += forgeries;
+    }
+
+    // ---- packets ----
+
+    /**
+     * Seals a packet that is complete but for its checksum. Its header becomes the clear header; ciphertext and tag go to
+     * {@code to}.
+     *
+     * @return bytes at {@code to}, or 0 when no more packets may be sealed with the key: nothing may be sent, the connection ends
+     */
+    int seal(long connection, int lane, long packet, int headerLength, long payload, int payloadLength, long to) {
+        Session s = session(connection);
+        if (s.sealed >= state.config.keyPackets) {
+            if (s.confirmed) {
+                s.keys.nextSending();
+                s.sendGeneration++;
+                s.sealed = 0;
+                s.confirmed = false;
+            } else if (s.sealed >= Limits.KEY_PACKETS_MAX) {
+                state.abortSoon(connection, Reason.SECURITY);
+                return 0;
+            }
+        }
+        s.sealed++;
+        int number = lanes.addInt(lane(connection, lane) + LaneRecord.SENT, 1);
+        // What is inside begins with flags and counts, in the place of the destination, which stands outside.
+        SealedHeader.write(header, number, s.sendGeneration, s.receiveGeneration, lane, Bytes.getInt(packet + SealedHeader.DESTINATION_CID));
+        Bytes.putInt(packet + SealedHeader.UNSEALED, Bytes.getInt(packet + SealedHeader.VERSION_TYPE));
+        s.keys.seal(header, lane, number, packet + SealedHeader.UNSEALED, headerLength - SealedHeader.UNSEALED, payload, payloadLength, to);
+        Bytes.copy(header, packet, SealedHeader.LENGTH);
+        return headerLength - SealedHeader.UNSEALED + payloadLength + SealedHeader.TAG_LENGTH;
+    }
+
+    /** Seals a short packet in its place; returns its new length, or 0 as {@link #seal}. */
+    int sealInPlace(long connection, int lane, long packet, int length) {
+        int bytes = seal(connection, lane, packet, length, 0, 0, sealed);
+        Bytes.copy(sealed, packet + SealedHeader.LENGTH, bytes);
+        return bytes == 0 ? 0 : SealedHeader.LENGTH + bytes;
+    }
+
+    /**
+     * Opens a SEALED datagram of good form. Nothing of one that does not open, or has been opened before, has an effect but on a
+     * counter.
+     *
+     * @return the address of the packet that was inside, {@link #openedLength} bytes, until the next call; or 0
+     */
+    long open(long connection, long at, int length) {
+        int number = SealedHeader.number(at);
+        int laneNumber = SealedHeader.lane(at);
+        if (DataHeader.planeOf(laneNumber) >= slab.getInt(connection + ConnectionRecord.PLANES)
+                || DataHeader.indexOf(laneNumber) >= slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
+            state.counters.forged++;
+            return 0;
+        }
+        long lane = lane(connection, laneNumber);
+        if (wasOpened(lane, number)) {
+            state.counters.replayed++;
+            return 0;
+        }
+        Session s = session(connection);
+        int generation = generation(s, at);
+        if (generation < -1 || !s.keys.open(generation, at, laneNumber, number, at + SealedHeader.LENGTH, length - SealedHeader.LENGTH,
+                opened + SealedHeader.UNSEALED)) {
+            state.counters.forged++;
+            if (++s.forgeries >= Limits.FORGERIES_MAX) {
+                state.abortSoon(connection, Reason.SECURITY);
+            }
+            return 0;
+        }
+        if (generation == 1) {
+            s.keys.nextReceiving();
+            s.receiveGeneration++;
+        }
+        markOpened(lane, number);
+        s.confirmed |= SealedHeader.opened(at) == s.sendGeneration % SealedHeader.GENERATIONS_TOLD;
+        Bytes.putInt(opened, 0);
+        Bytes.putInt(opened + SealedHeader.VERSION_TYPE, Bytes.getInt(opened + SealedHeader.UNSEALED));
+        Bytes.putInt(opened + SealedHeader.DESTINATION_CID, SealedHeader.destinationCid(at));
+        openedLength = length - SealedHeader.OVERHEAD;
+        return opened;
+    }
+
+    /** -1, 0 or 1: the generation before the present one, the present one, the next; -2: none that we have. */
+    private static int generation(Session s, long at) {
+        int ahead = SealedHeader.generation(at) - s.receiveGeneration & SealedHeader.GENERATIONS_TOLD - 1;
+        return ahead <= 1 ? ahead : ahead == SealedHeader.GENERATIONS_TOLD - 1 && s.receiveGeneration > 0 ? -1 : -2;
+    }
+
+    private boolean wasOpened(long lane, int number) {
+        int behind = lanes.getInt(lane + LaneRecord.TOP) - number;
+        return behind >= 0 && (behind >= Limits.REPLAY_WINDOW || (lanes.getLong(word(lane, number)) >>> number & 1) != 0);
+    }
+
+    private void markOpened(long lane, int number) {
+        int top = lanes.getInt(lane + LaneRecord.TOP);
+        int ahead = number - top;
+        if (ahead > 0) {
+            if (ahead >= Limits.REPLAY_WINDOW) {
+                lanes.zero(lane + LaneRecord.OPENED, Limits.REPLAY_WINDOW / Byte.SIZE);
+            } else {
+                for (int n = top + 1; n != number; n++) {
+                    lanes.putLong(word(lane, n), lanes.getLong(word(lane, n)) & ~(1L << n));
+                }
+            }
+            lanes.putInt(lane + LaneRecord.TOP, number);
+        }
+        lanes.putLong(word(lane, number), lanes.getLong(word(lane, number)) | 1L << number);
+    }
+
+    private static long word(long lane, int number) {
+        return lane + LaneRecord.OPENED + (long) (number >>> 6 & Limits.REPLAY_WINDOW / Long.SIZE - 1) * Long.BYTES;
+    }
+}
