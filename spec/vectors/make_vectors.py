@@ -303,6 +303,8 @@ def ack_vectors():
                [0xAAAAAAAAAAAAAAAA] * min(i, 4)) for i in range(8)], plane=7)
     ack(out, "credit", "credit for a stream", [block(plain, [])], [control(kind=1, cause=0, stream=12, value=0x80000000, detail=0)])
     ack(out, "nak", "a refused message", [block(plain, [])], [control(kind=2, cause=4, stream=12, value=77, detail=0x01020304)])
+    ack(out, "stream-reset", "a stream ended by the sender of the block", [block(plain, [])],
+        [control(kind=5, cause=12, stream=12, value=0xFFFFFFFE, detail=0)])
     ack(out, "control-only", "asks for credit and confirms a NAK, no path", (),
         [control(kind=3, cause=0, stream=9, value=0, detail=0), control(kind=4, cause=0, stream=12, value=77, detail=0)], flags=0, plane=0,
         shareValidityUs=0, shareKbps=0)
@@ -546,6 +548,7 @@ def malformed_vectors():
     bad("ack-bit-beyond", "BAD_BITMAP", "a bit at the span", acknowledgement(block(dict(plain, span=5), [1 << 5])[0], pathBlocks=1))
     bad("ack-words-beyond", "BAD_BITMAP", "two words for a span of 64", acknowledgement(block(dict(plain, span=64), [2, 0])[0], pathBlocks=1))
     bad("ack-words-no-span", "BAD_BITMAP", "a word for a span of 0", acknowledgement(block(plain, [0])[0], pathBlocks=1))
+    bad("ack-reset-cause-0", "BAD_CAUSE", "a STREAM_RESET without cause", acknowledgement(control(kind=5, cause=0)[0], controlBlocks=1))
     bad("ack-nak-cause-0", "BAD_CAUSE", "a NAK without cause", acknowledgement(control(kind=2, cause=0)[0], controlBlocks=1))
 
     def probe(**values):

@@ -26,6 +26,7 @@ public final class RegionTable {
     private final SecureRandom random = new SecureRandom();
     private int next;
     private int count;
+    private int changes;
 
     /**
      * @param segment native memory, at least one byte
@@ -34,12 +35,7 @@ public final class RegionTable {
      * @throws IllegalStateException when {@link #MAX_REGIONS} are registered
      */
     public MemoryRegion register(int protectionDomain, MemorySegment segment, int access) {
-        if (!segment.isNative() || segment.byteSize() == 0) {
-            throw new IllegalArgumentException("a memory region needs native memory of at least one byte");
-        }
-        if ((access & ~Access.ALL) != 0) {
-            throw new IllegalArgumentException("unknown access bits 0x" + Integer.toHexString(access));
-        }
+        checkNew(segment, access);
         if (count == MAX_REGIONS) {
             throw new IllegalStateException("all " + MAX_REGIONS + " memory regions are in use");
         }
@@ -48,11 +44,48 @@ public final class RegionTable {
         }
         int slot = next;
         next = (next + 1) & (MAX_REGIONS - 1);
-        int key = (random.nextInt() << SLOT_BITS) | slot;
-        MemoryRegion region = new MemoryRegion(segment, protectionDomain, access, key);
-        regions[slot] = region;
         count++;
-        return region;
+        return regions[slot] = new MemoryRegion(segment, protectionDomain, access, freshKey(slot));
+    }
+
+    private int freshKey(int slot) {
+        return (random.nextInt() << SLOT_BITS) | slot;
+    }
+
+    /**
+     * Registers anew in one step (spec: "Memory regions"): {@code region} is void, the result takes its place. Where memory and domain
+     * stay and only rights change, the key stays; else there is a new one, and the old is refused from here on.
+     *
+     * @throws IllegalArgumentException as in {@link #register}, or if {@code region} is not registered any more; nothing changes
+     */
+    public MemoryRegion reregister(MemoryRegion region, int protectionDomain, MemorySegment segment, int access) {
+        int slot = region.key() & (MAX_REGIONS - 1);
+        if (regions[slot] != region) {
+            throw new IllegalArgumentException("the memory region of key 0x" + Integer.toHexString(region.key()) + " is not registered");
+        }
+        checkNew(segment, access);
+        boolean same = segment.address() == region.address() && segment.byteSize() == region.length()
+                && protectionDomain == region.protectionDomain();
+        int key = region.key();
+        while (!same && key == region.key()) {
+            key = freshKey(slot);
+        }
+        changes++;
+        return regions[slot] = new MemoryRegion(segment, protectionDomain, access, key);
+    }
+
+    /** Changes whenever a registration ends or is changed: what was found registered before must be looked up again. */
+    public int changes() {
+        return changes;
+    }
+
+    private static void checkNew(MemorySegment segment, int access) {
+        if (!segment.isNative() || segment.byteSize() == 0) {
+            throw new IllegalArgumentException("a memory region needs native memory of at least one byte");
+        }
+        if ((access & ~Access.ALL) != 0) {
+            throw new IllegalArgumentException("unknown access bits 0x" + Integer.toHexString(access));
+        }
     }
 
     /** From here on the region's key is refused. */
@@ -61,6 +94,7 @@ public final class RegionTable {
         if (regions[slot] == region) {
             regions[slot] = null;
             count--;
+            changes++;
         }
     }
 

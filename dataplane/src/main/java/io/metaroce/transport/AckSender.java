@@ -184,7 +184,8 @@ final class AckSender {
         }
         slab.putInt(connection + ConnectionRecord.REFUSED_COUNT, 0);
         for (long stream = slab.getLong(connection + NAK_HEAD); stream != 0; stream = slab.getLong(stream + StreamRecord.NAK_NEXT)) {
-            control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.NAK, slab.getInt(stream + StreamRecord.FAULT_CAUSE),
+            int kind = slab.getInt(stream + StreamRecord.NAK_PENDING) == StreamRecord.RESET ? ControlBlock.STREAM_RESET : ControlBlock.NAK;
+            control(at + (long) n++ * ControlBlock.LENGTH, kind, slab.getInt(stream + StreamRecord.FAULT_CAUSE),
                     slab.getInt(stream + StreamRecord.ID), slab.getInt(stream + StreamRecord.FAULT_MSN));
         }
         return n;

@@ -69,6 +69,8 @@ final class ConnectionRecord {
     /** Streams with a NAK not yet confirmed by the peer, then those with credit to tell, then those to confirm or ask. */
     static final int NAK_HEAD = L.i64();
     static final int NAK_COUNT = L.i32();
+    /** Some stream cannot go on and waits for room to say so. */
+    static final int RESET_WAIT = L.i32();
     static final int NEWS_COUNT = L.i32();
     static final int NEWS_HEAD = L.i64();
     /* Negotiated. */

@@ -38,6 +38,7 @@ public final class Endpoint {
     private final Windows windows;
     private final ReceiverShare share;
     private final StreamTable streams;
+    private final LocalMemory memory;
     private final StreamSender sender;
     private final PathSender paths;
     private final AckSender acks;
@@ -58,13 +59,15 @@ public final class Endpoint {
         windows = new Windows(state);
         share = new ReceiverShare(state);
         streams = new StreamTable(state);
+        memory = new LocalMemory(state);
         sender = new StreamSender(state);
         ReadResponder reads = new ReadResponder(state, sender);
-        StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads);
+        StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads, memory);
+        sender.failVia(streamReceiver);
         paths = new PathSender(state, windows, new Aimd(state, windows), sender);
         acks = new AckSender(state, out, share, streams);
         handshake = new Handshake(state, out, replies, share);
-        transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads);
+        transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads, memory);
         Health health = new Health(state, paths, streams, reads);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies);
         receiver = new Receiver(state, connections, handshake, replies, windows, paths, acks, share, streams, sender, streamReceiver);
@@ -168,7 +171,8 @@ public final class Endpoint {
             return BAD_LENGTH;
         }
         boolean request = Opcode.isRequest(wr.opcode);
-        if (!request && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
+        boolean local = wr.opcode == WorkRequest.LOCAL_INVALIDATE;
+        if (!request && !local && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
             return BAD_OPCODE;
         }
         if (request && slab.getInt(c + ConnectionRecord.PEER_MAX_READS) == 0) {
@@ -177,14 +181,14 @@ public final class Endpoint {
         if (Opcode.isAtomic(wr.opcode) && wr.length != Long.BYTES) {
             return BAD_LENGTH;
         }
-        if (!isLocal(c, wr.localKey, wr.localAddress, wr.length, request ? Access.LOCAL_WRITE : 0)) {
+        if (!local && !isLocal(c, wr.localKey, wr.localAddress, wr.length, request ? Access.LOCAL_WRITE : 0)) {
             return BAD_LOCAL_KEY;
         }
         long stream = streams.get(c, wr.stream);
         if (stream == 0) {
             return BAD_STREAM;
         }
-        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
+        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN || slab.getInt(stream + StreamRecord.LOCAL_FAULT) != 0) {
             return STREAM_IN_ERROR;
         }
         if (state.work.used() == state.work.capacity() || !state.completions.reserve()) {
@@ -204,9 +208,11 @@ public final class Endpoint {
         slab.putInt(work + WorkRecord.LENGTH, wr.length);
         slab.putInt(work + WorkRecord.FLAGS, flags(wr));
         slab.putInt(work + WorkRecord.IMMEDIATE, Opcode.hasImmediate(wr.opcode) ? wr.immediate : 0);
-        slab.putInt(work + WorkRecord.MSN, slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
+        slab.putInt(work + WorkRecord.SEEN, state.regions.changes());
+        slab.putInt(work + WorkRecord.MSN, local ? slab.getInt(stream + StreamRecord.NEXT_MSN)
+                : slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
         slab.putInt(work + WorkRecord.PACKETS,
-                request ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
+                local ? 0 : request ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
         if (request) {
             // High half: never the same twice in a row for a record; low half: the record.
             slab.putLong(work + WorkRecord.REQUEST_ID, ++requestCounter << 32 | state.work.indexOf(work));
@@ -242,7 +248,7 @@ public final class Endpoint {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
             return STREAM_IN_ERROR;
         }
-        if (!ReceiveQueue.post(state, stream, address, length, wrId)) {
+        if (!ReceiveQueue.post(state, stream, address, length, localKey, wrId)) {
             return QUEUE_FULL;
         }
         int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
@@ -276,8 +282,7 @@ public final class Endpoint {
     }
 
     private boolean isLocal(long c, int key, long address, int length, int access) {
-        return length == 0 || state.regions.check(key, slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), address, length, access)
-                == RegionTable.OK;
+        return length == 0 || memory.isRegistered(c, key, address, length, access);
     }
 
     // ---- observation ----

@@ -14,6 +14,8 @@ public final class Limits {
     public static final int PSN_WINDOW = 256;
     /** NAKs of a connection that may wait for confirmation; one more aborts it. */
     public static final int MAX_PENDING_NAKS = 24;
+    /** Streams ended by us that may wait for confirmation; others keep to themselves that they cannot go on until there is room. */
+    public static final int MAX_PENDING_RESETS = 8;
     /** Refusals of streams without room that one acknowledgement can tell; the others are told when their packets come again. */
     static final int REFUSED_STREAMS = 4;
     /** Path blocks and control blocks in one acknowledgement. */

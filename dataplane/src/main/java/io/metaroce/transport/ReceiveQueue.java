@@ -21,6 +21,9 @@ final class ReceiveQueue {
     static final int MSN = 32;
     /** Whether the message was {@link DataHeader#SOLICITED}. */
     static final int FLAGS = 36;
+    static final int LOCAL_KEY = 40;
+    /** {@code RegionTable.changes} when the memory was last found registered. */
+    static final int SEEN = 44;
 
     private ReceiveQueue() {
     }
@@ -31,7 +34,7 @@ final class ReceiveQueue {
     }
 
     /** Adds a receive; false when the queue or the completion queue is full. */
-    static boolean post(EndpointState state, long stream, long address, int length, long wrId) {
+    static boolean post(EndpointState state, long stream, long address, int length, int localKey, long wrId) {
         Slab slab = state.slab;
         int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
         if (posted - slab.getInt(stream + StreamRecord.RECEIVES_DONE) >= state.config.receiveQueueDepth) {
@@ -47,6 +50,8 @@ final class ReceiveQueue {
         slab.putLong(e + ADDRESS, address);
         slab.putLong(e + WR_ID, wrId);
         slab.putInt(e + LENGTH, length);
+        slab.putInt(e + LOCAL_KEY, localKey);
+        slab.putInt(e + SEEN, state.regions.changes());
         slab.putInt(e + BYTES, 0);
         slab.putInt(stream + StreamRecord.RECEIVES_POSTED, posted + 1);
         return true;

@@ -297,6 +297,7 @@ final class Receiver {
             }
             case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));
             case ControlBlock.CREDIT_REQUEST -> streamReceiver.onCreditRequest(c, id);
+            case ControlBlock.STREAM_RESET -> streamReceiver.onReset(c, id, ControlBlock.value(block), ControlBlock.cause(block));
             case ControlBlock.STREAM_ERROR_CONFIRM -> streamReceiver.onConfirm(c, id);
             default -> { }
         }

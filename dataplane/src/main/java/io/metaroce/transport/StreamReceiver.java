@@ -42,8 +42,10 @@ final class StreamReceiver {
     private final StreamSender sender;
     private final StreamTable streams;
     private final ReadResponder reads;
+    private final LocalMemory memory;
 
-    StreamReceiver(EndpointState state, StreamSender sender, StreamTable streams, ReadResponder reads) {
+    StreamReceiver(EndpointState state, StreamSender sender, StreamTable streams, ReadResponder reads, LocalMemory memory) {
+        this.memory = memory;
         this.state = state;
         this.sender = sender;
         this.streams = streams;
@@ -207,7 +209,7 @@ final class StreamReceiver {
             case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE -> send(stream, at, opcode);
             case Opcode.READ_REQUEST, Opcode.COMPARE_SWAP, Opcode.FETCH_ADD -> reads.onRequest(connection, stream, at, opcode);
             case Opcode.READ_RESPONSE -> readResponse(connection, stream, at);
-            case Opcode.ATOMIC_RESPONSE -> atomicResponse(stream, at);
+            case Opcode.ATOMIC_RESPONSE -> atomicResponse(connection, stream, at);
             default -> Cause.BAD_OPERATION;
         };
         if (cause != 0) {
@@ -259,13 +261,17 @@ final class StreamReceiver {
         if (message > slab.getInt(entry + ReceiveQueue.LENGTH)) {
             return Cause.BAD_LENGTH;
         }
+        long connection = slab.getLong(stream + CONNECTION);
+        if (message > 0 && !memory.isReceiveRegistered(connection, entry)) {
+            return Cause.LOCAL_ERROR;
+        }
         slab.putInt(entry + ReceiveQueue.BYTES, message);
         slab.putInt(entry + ReceiveQueue.IMMEDIATE,
                 opcode == Opcode.SEND_INVALIDATE ? DataHeader.remoteKey(at) : DataHeader.immediate(at));
         slab.putInt(entry + ReceiveQueue.MSN, DataHeader.msn(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
         slab.putInt(entry + ReceiveQueue.FLAGS, DataHeader.flags(at));
-        place(slab.getLong(stream + CONNECTION), at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
+        place(connection, at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
                 DataHeader.payloadLength(at));
         return 0;
     }
@@ -282,9 +288,13 @@ final class StreamReceiver {
                 && slab.getInt(work + WorkRecord.LENGTH) == DataHeader.messageLength(at) ? work : 0;
     }
 
-    private int atomicResponse(long stream, long at) {
+    private int atomicResponse(long connection, long stream, long at) {
         long work = requestOf(stream, at);
         if (work != 0 && Opcode.isAtomic(slab.getInt(work + WorkRecord.OPCODE)) && slab.getInt(work + WorkRecord.READ_DONE) == 0) {
+            if (!memory.isStillRegistered(connection, work)) {
+                sender.fail(stream, work, Cause.LOCAL_ERROR);
+                return 0;
+            }
             Words.put(slab.getLong(work + WorkRecord.LOCAL_ADDRESS), DataHeader.original(at));
             slab.putInt(work + WorkRecord.READ_DONE, 1);
             sender.settle(stream);
@@ -299,6 +309,10 @@ final class StreamReceiver {
             return 0;
         }
         int length = DataHeader.payloadLength(at);
+        if (!memory.isStillRegistered(connection, work)) {
+            sender.fail(stream, work, Cause.LOCAL_ERROR);
+            return 0;
+        }
         place(connection, at, slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + DataHeader.offset(at), length);
         if (slab.addInt(work + WorkRecord.READ_BYTES, length) == slab.getInt(work + WorkRecord.LENGTH)) {
             slab.putInt(work + WorkRecord.READ_DONE, 1);
@@ -336,9 +350,23 @@ final class StreamReceiver {
         if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
             return;
         }
+        fail(connection, stream, cause, msn, StreamRecord.NAK);
+    }
+
+    /** Ends the stream for a reason of our own, and owes the peer a STREAM_RESET; false if as many as may be are not confirmed yet. */
+    boolean reset(long connection, long stream, int cause) {
+        if (slab.getInt(connection + ConnectionRecord.NAK_COUNT) >= Limits.MAX_PENDING_RESETS) {
+            slab.putInt(connection + ConnectionRecord.RESET_WAIT, 1);
+            return false;
+        }
+        fail(connection, stream, cause, slab.getInt(stream + EXPECTED_SSN), StreamRecord.RESET);
+        return true;
+    }
+
+    private void fail(long connection, long stream, int cause, int number, int how) {
         slab.putInt(stream + FAULT_CAUSE, cause);
-        slab.putInt(stream + FAULT_MSN, msn);
-        slab.putInt(stream + StreamRecord.NAK_PENDING, 1);
+        slab.putInt(stream + FAULT_MSN, number);
+        slab.putInt(stream + StreamRecord.NAK_PENDING, how);
         slab.putLong(stream + StreamRecord.NAK_NEXT, slab.getLong(connection + ConnectionRecord.NAK_HEAD));
         slab.putLong(connection + ConnectionRecord.NAK_HEAD, stream);
         if (slab.addInt(connection + ConnectionRecord.NAK_COUNT, 1) > Limits.MAX_PENDING_NAKS) {
@@ -387,6 +415,24 @@ final class StreamReceiver {
             state.abortSoon(connection, Reason.PROTOCOL_VIOLATION);
             return;
         }
+        failed(connection, stream, msn, cause);
+    }
+
+    /** The peer ended the stream when our SSN {@code ssn} was due. Idempotent. */
+    void onReset(long connection, int id, int ssn, int cause) {
+        long stream = streams.get(connection, id);
+        if (stream == 0) {
+            // No room to note that it failed. The peer repeats it.
+            return;
+        }
+        if (ssn - slab.getInt(stream + StreamRecord.NEXT_SSN) > 0) {
+            state.abortSoon(connection, Reason.PROTOCOL_VIOLATION);
+            return;
+        }
+        failed(connection, stream, sender.msnAt(stream, ssn), cause);
+    }
+
+    private void failed(long connection, long stream, int msn, int cause) {
         streams.addNews(stream, StreamTable.NEWS_CONFIRM);
         if (slab.getInt(stream + StreamRecord.NAKED) == 0) {
             slab.putInt(stream + StreamRecord.NAKED, 1);
@@ -414,6 +460,10 @@ final class StreamReceiver {
         }
         long next = slab.getLong(stream + StreamRecord.NAK_NEXT);
         slab.putLong(previous == 0 ? connection + ConnectionRecord.NAK_HEAD : previous + StreamRecord.NAK_NEXT, next);
+        if (slab.getInt(connection + ConnectionRecord.RESET_WAIT) != 0) {
+            slab.putInt(connection + ConnectionRecord.RESET_WAIT, 0);
+            sender.settleFaulty(connection);
+        }
     }
 
     /** Gives back the out-of-order window. */

@@ -8,6 +8,10 @@ final class StreamRecord {
     static final int OPEN = 0;
     static final int ERROR = 1;
 
+    /* What the peer has not confirmed. */
+    static final int NAK = 1;
+    static final int RESET = 2;
+
     private static final Layout L = new Layout("stream", BYTES);
     static final int POOL_LINK = L.i64();
     static final int CONNECTION = L.i64();
@@ -52,8 +56,10 @@ final class StreamRecord {
     static final int FAULT_SSN = L.i32();
     static final int FAULT_MSN = L.i32();
     static final int FAULT_CAUSE = L.i32();
-    /** We refused message FAULT_MSN of the peer's and it has not confirmed. */
+    /** NAK: we refused message FAULT_MSN of the peer's. RESET: we ended the stream when SSN FAULT_MSN of the peer's was due. 0: confirmed. */
     static final int NAK_PENDING = L.i32();
+    /** The cause, while a request cannot go on for a reason of our own and earlier ones are still to complete. */
+    static final int LOCAL_FAULT = L.i32();
     /** Bits of {@link StreamNews}: what to tell the peer about this stream. */
     static final int NEWS = L.i32();
     static final int NEWS_NEXT = L.i64();

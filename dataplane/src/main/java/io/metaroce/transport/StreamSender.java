@@ -20,6 +20,7 @@ import static io.metaroce.transport.StreamRecord.WORK_HEAD;
 import static io.metaroce.transport.StreamRecord.WORK_TAIL;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.Cause;
 import io.metaroce.wire.Opcode;
 
 /**
@@ -29,10 +30,16 @@ import io.metaroce.wire.Opcode;
 final class StreamSender {
     private final EndpointState state;
     private final Slab slab;
+    private StreamReceiver receiver;
 
     StreamSender(EndpointState state) {
         this.state = state;
         slab = state.slab;
+    }
+
+    /** Where streams go that cannot go on; set once, by the constructor of all parts. */
+    void failVia(StreamReceiver receiver) {
+        this.receiver = receiver;
     }
 
     // ---- queues ----
@@ -43,6 +50,9 @@ final class StreamSender {
             slab.putLong(stream + WORK_CURSOR, work);
         }
         enqueued(stream, work);
+        if (slab.getInt(work + WorkRecord.OPCODE) == WorkRequest.LOCAL_INVALIDATE) {
+            settle(stream);
+        }
     }
 
     void enqueueResponse(long stream, long work) {
@@ -140,6 +150,9 @@ final class StreamSender {
     private boolean mayStart(long stream, long work, long nowNs) {
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
         int reads = slab.getInt(stream + NEXT_READ_INDEX) - slab.getInt(stream + READS_DONE);
+        if (opcode == WorkRequest.LOCAL_INVALIDATE) {
+            return false;
+        }
         if (reads > 0 && (slab.getInt(work + WorkRecord.FLAGS) & WorkRecord.FENCE) != 0) {
             return false;
         }
@@ -230,7 +243,7 @@ final class StreamSender {
         long work = slab.getLong(packet + PacketRecord.WORK);
         long stream = slab.getLong(work + WorkRecord.STREAM);
         if (!isDelivered(work)) {
-            if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {
+            if (slab.getInt(stream + STATE) == StreamRecord.OPEN && slab.getInt(work + WorkRecord.LOCAL_FAULT) == 0) {
                 return false;
             }
             slab.addInt(work + WorkRecord.PACKETS_GIVEN_UP, 1);
@@ -265,12 +278,69 @@ final class StreamSender {
         }
     }
 
+    /**
+     * A request of ours cannot go on, by our own fault: nothing more of it and of later ones is sent. Earlier ones still complete; then
+     * the stream fails (spec: "Ending a stream").
+     */
+    void fail(long stream, long work, int cause) {
+        if (slab.getInt(work + WorkRecord.LOCAL_FAULT) == 0) {
+            slab.putInt(work + WorkRecord.LOCAL_FAULT, cause);
+            slab.putInt(stream + StreamRecord.LOCAL_FAULT, cause);
+            slab.putLong(stream + WORK_CURSOR, 0);
+            slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
+            settle(stream);
+        }
+    }
+
+    /** Tries again to end the streams of which earlier requests had to be told first. */
+    void settleFaulty(long connection) {
+        for (long s = slab.getLong(connection + ConnectionRecord.ALL_STREAMS); s != 0; s = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION)) {
+            if (slab.getInt(s + StreamRecord.LOCAL_FAULT) != 0 && slab.getInt(s + STATE) == StreamRecord.OPEN) {
+                settle(s);
+            }
+        }
+    }
+
+    /** MSN of the first message of which not all packets stand before this SSN. */
+    int msnAt(long stream, int ssn) {
+        for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(work + WorkRecord.NEXT)) {
+            int packets = slab.getInt(work + WorkRecord.PACKETS);
+            if (slab.getInt(work + WorkRecord.SENT) < packets || slab.getInt(work + WorkRecord.FIRST_SSN) + packets - ssn > 0) {
+                return slab.getInt(work + WorkRecord.MSN);
+            }
+        }
+        return slab.getInt(stream + StreamRecord.NEXT_MSN);
+    }
+
+    /** What stands at the head and never goes to the peer; returns whether settling goes on with the next. */
+    private boolean settleLocal(long stream, long work) {
+        long connection = slab.getLong(stream + CONNECTION);
+        int fault = slab.getInt(work + WorkRecord.LOCAL_FAULT);
+        if (fault != 0) {
+            receiver.reset(connection, stream, fault);
+            return false;
+        }
+        if (state.regions.invalidate(slab.getInt(work + WorkRecord.LOCAL_KEY), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN))) {
+            complete(stream, work, Completion.OK);
+            makeReady(stream);
+            return true;
+        }
+        fail(stream, work, Cause.BAD_KEY);
+        return false;
+    }
+
     /** Completes, in order, what has nothing more to wait for. */
     void settle(long stream) {
         settleResponses(stream);
         boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
         boolean naked = slab.getInt(stream + StreamRecord.NAKED) != 0;
         for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(stream + WORK_HEAD)) {
+            if (open && (slab.getInt(work + WorkRecord.LOCAL_FAULT) != 0 || slab.getInt(work + WorkRecord.OPCODE) == WorkRequest.LOCAL_INVALIDATE)) {
+                if (settleLocal(stream, work)) {
+                    continue;
+                }
+                return;
+            }
             int past = naked ? slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN) : 0;
             // Of a failed stream, only what stood before the refused message is known to have had its turn at the peer: what we
             // refused ourselves may have made the peer swallow the rest.
@@ -278,7 +348,8 @@ final class StreamSender {
             if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
                 return;
             }
-            int status = done ? Completion.OK : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : Completion.FLUSHED;
+            int fault = slab.getInt(work + WorkRecord.LOCAL_FAULT);
+            int status = done ? Completion.OK : fault != 0 ? fault : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : Completion.FLUSHED;
             complete(stream, work, status);
         }
     }

@@ -9,6 +9,7 @@ import static io.metaroce.transport.ConnectionRecord.UNSENT_PACKETS;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Bytes;
+import io.metaroce.wire.Cause;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
@@ -30,9 +31,11 @@ final class Transmitter {
     private final StreamSender streams;
     private final StreamReceiver receiver;
     private final ReadResponder reads;
+    private final LocalMemory memory;
 
     Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, StreamSender streams, StreamReceiver receiver,
-            ReadResponder reads) {
+            ReadResponder reads, LocalMemory memory) {
+        this.memory = memory;
         this.state = state;
         this.out = out;
         this.windows = windows;
@@ -207,7 +210,7 @@ final class Transmitter {
 
     private void again(long connection, long path, long packet, long nowNs) {
         long work = slab.getLong(packet + PacketRecord.WORK);
-        if (slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE && !streams.isDelivered(work)) {
+        if (!streams.isDelivered(work)) {
             mayStillRead(connection, slab.getLong(work + WorkRecord.STREAM), work);
         }
         if (streams.giveUp(packet)) {
@@ -233,7 +236,7 @@ final class Transmitter {
                 return false;
             }
             work = slab.getInt(stream + StreamRecord.STATE) == StreamRecord.OPEN ? streams.next(stream, nowNs) : 0;
-            if (work != 0 && slab.getInt(work + WorkRecord.OPCODE) == Opcode.READ_RESPONSE && !mayStillRead(connection, stream, work)) {
+            if (work != 0 && !mayStillRead(connection, stream, work)) {
                 work = 0;
             }
             if (work != 0) {
@@ -252,8 +255,19 @@ final class Transmitter {
         return true;
     }
 
-    /** The region may have been deregistered since the request was taken: then the stream fails, and nothing is read. */
+    /** The region may have been deregistered since the request was posted or taken: then the stream fails, and nothing is read. */
     private boolean mayStillRead(long connection, long stream, long work) {
+        int opcode = slab.getInt(work + WorkRecord.OPCODE);
+        if (opcode == Opcode.ATOMIC_RESPONSE) {
+            return true;
+        }
+        if (opcode != Opcode.READ_RESPONSE) {
+            if (memory.isStillRegistered(connection, work)) {
+                return true;
+            }
+            streams.fail(stream, work, Cause.LOCAL_ERROR);
+            return false;
+        }
         int verdict = reads.check(connection, slab.getInt(work + WorkRecord.LOCAL_KEY), slab.getLong(work + WorkRecord.LOCAL_ADDRESS),
                 slab.getInt(work + WorkRecord.LENGTH));
         if (verdict == RegionTable.OK) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import io.metaroce.memory.RegionTable;
+
 /** Fields of a posted work request, or of a response that we owe. */
 final class WorkRecord {
     static final int BYTES = 128;
@@ -20,6 +22,8 @@ final class WorkRecord {
     static final int REMOTE_KEY = L.i32();
     static final int LENGTH = L.i32();
     static final int IMMEDIATE = L.i32();
+    /** Bytes of a Read placed so far; no Read has an immediate. */
+    static final int READ_BYTES = IMMEDIATE;
     static final int MSN = L.i32();
     /** Receive index (Sends, Write with immediate) or read index. */
     static final int INDEX = L.i32();
@@ -29,13 +33,15 @@ final class WorkRecord {
     /** Packets acknowledged so far. */
     static final int ACKED = L.i32();
     static final int FIRST_SSN = L.i32();
-    /** Bytes of a Read placed so far. */
-    static final int READ_BYTES = L.i32();
+    /** The cause, once it cannot go on for a reason of our own. */
+    static final int LOCAL_FAULT = L.i32();
     /** Of those acknowledged, how many were not, but belong to a failed stream. */
     static final int PACKETS_GIVEN_UP = L.i32();
     static final int LOCAL_KEY = L.i32();
     /** The response to a Read or atomic is here; for a response: the requester has said so. */
     static final int READ_DONE = L.i32();
+    /** {@link RegionTable#changes} when the local memory was last found registered. */
+    static final int SEEN = L.i32();
     /** {@link #FENCE} and its neighbours. */
     static final int FLAGS = L.i32();
 

@@ -7,8 +7,14 @@ package io.metaroce.transport;
  */
 public final class WorkRequest {
     /**
+     * Operation of our own, which the peer hears nothing of: the memory region of {@link #localKey} ends when all earlier requests of the
+     * stream are complete; later ones wait for it (spec: "Memory regions").
+     */
+    public static final int LOCAL_INVALIDATE = 0x100;
+
+    /**
      * One of {@code io.metaroce.wire.Opcode}: WRITE, WRITE_IMM, SEND, SEND_IMM, SEND_INVALIDATE, READ_REQUEST, COMPARE_SWAP,
-     * FETCH_ADD.
+     * FETCH_ADD; or {@link #LOCAL_INVALIDATE}.
      */
     public int opcode;
     /** Stream, 0 to the negotiated maximum - 1. */

@@ -25,6 +25,10 @@ public final class Cause {
     public static final int STREAM_SEQUENCE = 10;
     /** The address of an atomic is not a multiple of 8. */
     public static final int ALIGNMENT = 11;
+    /** The memory that a request or receive names at its own side is not registered any more, or not for this use. */
+    public static final int LOCAL_ERROR = 12;
+    /** The peer had no receive for the message, however often it was asked. */
+    public static final int RECEIVER_NOT_READY = 13;
 
     private Cause() {
     }
@@ -42,6 +46,8 @@ public final class Cause {
             case PROTECTION_DOMAIN -> "PROTECTION_DOMAIN";
             case STREAM_SEQUENCE -> "STREAM_SEQUENCE";
             case ALIGNMENT -> "ALIGNMENT";
+            case LOCAL_ERROR -> "LOCAL_ERROR";
+            case RECEIVER_NOT_READY -> "RECEIVER_NOT_READY";
             default -> "cause " + cause;
         };
     }

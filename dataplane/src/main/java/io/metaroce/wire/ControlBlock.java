@@ -9,10 +9,10 @@ package io.metaroce.wire;
 public final class ControlBlock {
     /** {@link #CREDIT} and its neighbours; unknown kinds are ignored. */
     public static final int KIND = 0;
-    /** NAK: see {@link Cause}; else 0. */
+    /** NAK, STREAM_RESET: see {@link Cause}; else 0. */
     public static final int CAUSE = 1;
     public static final int STREAM = 4;
-    /** CREDIT: receives posted so far, cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. */
+    /** CREDIT: receives posted so far, cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET: SSN. */
     public static final int VALUE = 8;
     /** NAK: informative, for example the offending SSN; else 0. */
     public static final int DETAIL = 12;
@@ -26,6 +26,9 @@ public final class ControlBlock {
     public static final int CREDIT_REQUEST = 3;
     /** Kind: the NAK has been taken in; stop repeating it. */
     public static final int STREAM_ERROR_CONFIRM = 4;
+
+    /** Kind: the sender of the block ended the stream; what the other side sent from this SSN on has had no effect. */
+    public static final int STREAM_RESET = 5;
 
     static {
         Layout.check("ControlBlock", LENGTH, KIND, 1, CAUSE, 1, 2, 2, STREAM, 4, VALUE, 4, DETAIL, 4);

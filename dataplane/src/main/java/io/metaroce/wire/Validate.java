@@ -124,7 +124,8 @@ public final class Validate {
             return Malformation.LENGTH_MISMATCH;
         }
         for (; used < length; used += ControlBlock.LENGTH) {
-            if (ControlBlock.kind(at + used) == ControlBlock.NAK && ControlBlock.cause(at + used) == 0) {
+            int kind = ControlBlock.kind(at + used);
+            if ((kind == ControlBlock.NAK || kind == ControlBlock.STREAM_RESET) && ControlBlock.cause(at + used) == 0) {
                 return Malformation.BAD_CAUSE;
             }
         }

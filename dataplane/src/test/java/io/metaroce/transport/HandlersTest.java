@@ -429,6 +429,25 @@ class HandlersTest {
         assertStillWorks();
     }
 
+    @Test
+    @Requirement({"MR-ERR-042", "MR-ERR-044"})
+    void aStreamsEndRepeatedAndOfTheFuture() {
+        WorkRequest end = p.request(WorkRequest.LOCAL_INVALIDATE, 2, 0, 0, 0, 1);
+        end.localKey ^= 0x1000;
+        p.post(end);
+        p.run(1_000_000);
+        byte[] reset = toB.stream().filter(d -> type(d) == ACK && d[7] > 0 && d[d.length - 16] == 5).findFirst().orElseThrow();
+        toA.clear();
+        give(p.b, reset);
+        assertTrue(toA.stream().anyMatch(d -> type(d) == ACK && d[7] == 1 && d[d.length - 16] == 4), "confirmed again");
+        assertEquals(1, p.eventsB.stream().filter(e -> e.kind == Event.STREAM_FAILED).count());
+        assertStillWorks();
+        // Of another stream, from an SSN that was never sent.
+        give(p.b, changed(reset, b -> b.putInt(reset.length - 12, 9).putInt(reset.length - 8, 1)));
+        assertEquals(io.metaroce.wire.Reason.PROTOCOL_VIOLATION, p.eventsB.getLast().reason);
+        assertEquals(Event.FAILED, p.eventsB.getLast().kind);
+    }
+
     // ---- handshake and close ----
 
     @Test
