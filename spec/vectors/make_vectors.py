@@ -302,11 +302,13 @@ def ack_vectors():
         [block(dict(path=i << 8 | 255 - i, epoch=i, cumulative=i * 0x11111111, span=64 * min(i, 4), hold=i, echo=i, ceCount=i, byteCount=i),
                [0xAAAAAAAAAAAAAAAA] * min(i, 4)) for i in range(8)], plane=7)
     ack(out, "credit", "credit for a stream", [block(plain, [])], [control(kind=1, cause=0, stream=12, value=0x80000000, detail=0)])
+    ack(out, "credit-on-request", "credit for a stream whose receives are shared", [block(plain, [])],
+        [control(kind=1, cause=0, stream=12, value=3, detail=1)])
     ack(out, "nak", "a refused message", [block(plain, [])], [control(kind=2, cause=4, stream=12, value=77, detail=0x01020304)])
     ack(out, "stream-reset", "a stream ended by the sender of the block", [block(plain, [])],
         [control(kind=5, cause=12, stream=12, value=0xFFFFFFFE, detail=0)])
     ack(out, "control-only", "asks for credit and confirms a NAK, no path", (),
-        [control(kind=3, cause=0, stream=9, value=0, detail=0), control(kind=4, cause=0, stream=12, value=77, detail=0)], flags=0, plane=0,
+        [control(kind=3, cause=0, stream=9, value=17, detail=0), control(kind=4, cause=0, stream=12, value=77, detail=0)], flags=0, plane=0,
         shareValidityUs=0, shareKbps=0)
     ack(out, "thirty-two-controls", "the most control blocks", (), [control(kind=1, cause=0, stream=i, value=i, detail=0) for i in range(32)])
     ack(out, "longest", "992 bytes", [block(dict(plain, cumulative=7, span=256), [0xFFFFFFFFFFFFFFFE, 0, 0, 1 << 63]) for _ in range(8)],

@@ -29,8 +29,10 @@ final class AckSender {
     private final Outgoing out;
     private final ReceiverShare share;
     private final StreamTable streams;
+    private final StreamSender sender;
 
-    AckSender(EndpointState state, Outgoing out, ReceiverShare share, StreamTable streams) {
+    AckSender(EndpointState state, Outgoing out, ReceiverShare share, StreamTable streams, StreamSender sender) {
+        this.sender = sender;
         this.state = state;
         this.out = out;
         this.share = share;
@@ -202,10 +204,12 @@ final class AckSender {
             if ((news & StreamTable.NEWS_CREDIT) != 0) {
                 int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
                 slab.putInt(stream + StreamRecord.CREDIT_TOLD, posted);
-                control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.CREDIT, 0, id, posted);
+                long block = at + (long) n++ * ControlBlock.LENGTH;
+                control(block, ControlBlock.CREDIT, 0, id, posted);
+                ControlBlock.detail(block, slab.getInt(stream + StreamRecord.SHARED_QUEUE) == 0 ? 0 : ControlBlock.ON_REQUEST);
             }
             if ((news & StreamTable.NEWS_CREDIT_REQUEST) != 0) {
-                control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.CREDIT_REQUEST, 0, id, 0);
+                control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.CREDIT_REQUEST, 0, id, sender.wantedReceives(stream));
             }
             if ((news & StreamTable.NEWS_CONFIRM) != 0) {
                 control(at + (long) n++ * ControlBlock.LENGTH, ControlBlock.STREAM_ERROR_CONFIRM, 0, id,

@@ -105,6 +105,8 @@ final class ConnectionRecord {
     /** Bits of {@link Handshake}: a control datagram to send. */
     static final int CONTROL = L.i32();
     static final int PROBES_WANTED = L.i32();
+    /** Shared receive queue of all streams to come, + 1; 0: none. */
+    static final int SHARED_QUEUE = L.i32();
     /** Some stream waits for credit. */
     static final int CREDIT_WAIT = L.i32();
     /** Some stream has a Read to answer and found no work record. */

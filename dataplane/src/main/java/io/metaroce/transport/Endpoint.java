@@ -31,6 +31,12 @@ public final class Endpoint {
     /** Not an operation, or a Read or atomic and the peer takes none. */
     public static final int BAD_OPCODE = 7;
 
+    /** No such shared receive queue, or not for this stream. */
+    public static final int BAD_QUEUE = 8;
+
+    /** For {@link #useSharedReceives}: every stream of the connection that comes to be from now on. */
+    public static final int ALL_STREAMS = -1;
+
     private final EndpointState state;
     private final Slab slab;
     private final Outgoing out;
@@ -59,16 +65,17 @@ public final class Endpoint {
         windows = new Windows(state);
         share = new ReceiverShare(state);
         streams = new StreamTable(state);
+        state.shared = new SharedReceives(state, streams);
         memory = new LocalMemory(state);
-        sender = new StreamSender(state);
+        sender = new StreamSender(state, streams);
         ReadResponder reads = new ReadResponder(state, sender);
         StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads, memory);
         sender.failVia(streamReceiver);
         paths = new PathSender(state, windows, new Aimd(state, windows), sender);
-        acks = new AckSender(state, out, share, streams);
+        acks = new AckSender(state, out, share, streams, sender);
         handshake = new Handshake(state, out, replies, share);
         transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads, memory);
-        Health health = new Health(state, paths, streams, reads);
+        Health health = new Health(state, paths, sender, reads);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies);
         receiver = new Receiver(state, connections, handshake, replies, windows, paths, acks, share, streams, sender, streamReceiver);
     }
@@ -248,6 +255,9 @@ public final class Endpoint {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
             return STREAM_IN_ERROR;
         }
+        if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
+            return BAD_QUEUE;
+        }
         if (!ReceiveQueue.post(state, stream, address, length, localKey, wrId)) {
             return QUEUE_FULL;
         }
@@ -274,6 +284,83 @@ public final class Endpoint {
      */
     public void requestCompletionEvent(boolean solicitedOnly) {
         state.completions.arm(solicitedOnly);
+    }
+
+    // ---- shared receive queues ----
+
+    /**
+     * Posts a receive to shared queue {@code queue}, 0 to {@link EndpointConfig#sharedReceiveDomains}.length - 1: for the next message
+     * that consumes one, of any stream that uses the queue.
+     *
+     * @return {@link #OK}, {@link #BAD_QUEUE}, {@link #BAD_LENGTH}, {@link #BAD_LOCAL_KEY} or {@link #QUEUE_FULL}
+     */
+    public int postSharedReceive(int queue, long address, int length, int localKey, long wrId) {
+        if (!state.shared.exists(queue)) {
+            return BAD_QUEUE;
+        }
+        if (length < 0 || length > Limits.MAX_MESSAGE_BYTES) {
+            return BAD_LENGTH;
+        }
+        if (length > 0 && state.regions.check(localKey, state.config.sharedReceiveDomains[queue], address, length, Access.LOCAL_WRITE)
+                != RegionTable.OK) {
+            return BAD_LOCAL_KEY;
+        }
+        return state.shared.post(queue, address, length, localKey, wrId) ? OK : QUEUE_FULL;
+    }
+
+    /**
+     * Lets a stream take its receives from a shared queue, for ever. Receives not used when the stream ends go back to the queue.
+     *
+     * @param streamId the stream, or {@link #ALL_STREAMS} for those of the connection that come to be from now on
+     * @return {@link #OK}; {@link #BAD_QUEUE} for a queue that is not there or of another protection domain than the connection's, or a
+     *     stream that has receives of its own or another queue; or why else not, as in {@link #post}
+     */
+    public int useSharedReceives(int connection, int streamId, int queue) {
+        long c = established(connection);
+        if (c == 0) {
+            return BAD_CONNECTION;
+        }
+        if (!state.shared.exists(queue)
+                || state.config.sharedReceiveDomains[queue] != slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN)) {
+            return BAD_QUEUE;
+        }
+        if (streamId == ALL_STREAMS) {
+            slab.putInt(c + ConnectionRecord.SHARED_QUEUE, queue + 1);
+            return OK;
+        }
+        long stream = streams.get(c, streamId);
+        if (stream == 0) {
+            return BAD_STREAM;
+        }
+        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
+            return STREAM_IN_ERROR;
+        }
+        int has = slab.getInt(stream + StreamRecord.SHARED_QUEUE);
+        if (has == queue + 1) {
+            return OK;
+        }
+        if (has != 0 || slab.getInt(stream + StreamRecord.RECEIVES_POSTED) != 0) {
+            return BAD_QUEUE;
+        }
+        state.shared.attach(stream, queue);
+        return OK;
+    }
+
+    /**
+     * Asks for one event SHARED_RECEIVES_LOW when fewer than {@code limit} receives of the queue are not bound to a stream; at once, if
+     * so already. 0 takes the wish back.
+     */
+    public int notifySharedReceivesBelow(int queue, int limit) {
+        if (!state.shared.exists(queue)) {
+            return BAD_QUEUE;
+        }
+        state.shared.notifyBelow(queue, Math.max(0, limit));
+        return OK;
+    }
+
+    /** Receives of the queue that are not bound to a stream. */
+    public int freeSharedReceives(int queue) {
+        return state.shared.free(queue);
     }
 
     private long established(int connection) {
@@ -378,7 +465,7 @@ public final class Endpoint {
 
     /** Out-of-order windows, receive queues and Read queues in use. */
     public int liveWindows() {
-        return state.rxWindows.used() + state.txWindows.used() + state.receiveQueues.used() + state.readQueues.used();
+        return state.rxWindows.used() + state.txWindows.used() + state.receiveQueues.used() + state.sharedRings.used() + state.readQueues.used();
     }
 
     /** For tests of single parts. */

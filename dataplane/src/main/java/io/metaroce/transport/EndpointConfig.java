@@ -10,6 +10,9 @@ public final class EndpointConfig {
     /** Checksums cover headers and payload. */
     public static final int INTEGRITY_FULL = 1;
 
+    /** For {@link #receiverNotReadyRetries}: a message waits as long as it takes. */
+    public static final int RETRY_FOR_EVER = 7;
+
     /** Per plane, where peers reach us. */
     public NetAddress[] localAddresses;
     /** Per plane, the source ports that paths may use. */
@@ -31,6 +34,17 @@ public final class EndpointConfig {
     public int maxReads = Limits.MAX_READS;
     /** Receives posted on one stream, a power of two. */
     public int receiveQueueDepth = 256;
+    /** One shared receive queue for each element, numbered from 0, and its protection domain. */
+    public int[] sharedReceiveDomains = {};
+    /** Receives posted to one shared queue, those bound to streams included, a power of two. */
+    public int sharedReceiveDepth = 1024;
+    /** Receives of a shared queue that one stream may have bound at a time, a power of two. */
+    public int sharedReceivesPerStream = 16;
+    /**
+     * How often a message that found no receive asks again before it and its stream fail with RECEIVER_NOT_READY: 0 to 6, or
+     * {@link #RETRY_FOR_EVER}.
+     */
+    public int receiverNotReadyRetries = RETRY_FOR_EVER;
     /** Packets out, over all connections. */
     public int maxPacketsOut = 32_768;
     /** Packets after which the peer should acknowledge at the latest. */
@@ -85,6 +99,10 @@ public final class EndpointConfig {
         powerOfTwo("stream window", streamWindowPackets, Limits.MIN_STREAM_WINDOW, Limits.MAX_STREAM_WINDOW);
         powerOfTwo("receive queue depth", receiveQueueDepth, 1, 65_536);
         range("Reads in flight", maxReads, 0, Limits.MAX_READS);
+        range("shared receive queues", sharedReceiveDomains.length, 0, 1024);
+        powerOfTwo("shared receive depth", sharedReceiveDepth, 1, 65_536);
+        powerOfTwo("shared receives of a stream", sharedReceivesPerStream, 1, 1024);
+        range("retries when the receiver is not ready", receiverNotReadyRetries, 0, RETRY_FOR_EVER);
         range("work requests", maxWorkRequests, 1, 1 << 24);
         range("packets out", maxPacketsOut, 64, 1 << 24);
         range("acknowledgement interval", ackEvery, 1, 255);

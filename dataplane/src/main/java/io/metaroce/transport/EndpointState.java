@@ -24,6 +24,12 @@ final class EndpointState {
     final RecordPool txWindows;
     final RecordPool receiveQueues;
     final RecordPool readQueues;
+    /** Receives bound to streams that take them from a shared queue. */
+    final RecordPool sharedRings;
+    final int receiveMask;
+    final int sharedMask;
+    /** Set once, when the streams are there. */
+    SharedReceives shared;
     final LongMap streamMap;
     final TimerHeap timers;
     final CompletionQueue completions;
@@ -55,7 +61,12 @@ final class EndpointState {
         int n = config.maxConnections;
         int streamCount = config.streamPool > 0 ? config.streamPool : Math.max(1024, 4 * n);
         int windowCount = Math.min(streamCount, 1024);
-        int completionCount = config.maxWorkRequests + windowCount * config.receiveQueueDepth;
+        int completionCount = config.maxWorkRequests + windowCount * config.receiveQueueDepth
+                + config.sharedReceiveDomains.length * config.sharedReceiveDepth;
+        // One ring for each receive that may be bound: never short of them.
+        int ringCount = Math.min(streamCount, config.sharedReceiveDomains.length * config.sharedReceiveDepth);
+        receiveMask = config.receiveQueueDepth - 1;
+        sharedMask = config.sharedReceivesPerStream - 1;
         int responseCount = Math.max(Limits.MIN_RESPONSES, config.maxWorkRequests / 4);
         pathsPerConnection = config.planes() * config.pathsPerPlane;
         windowBytes = config.streamWindowPackets / 8;
@@ -71,6 +82,8 @@ final class EndpointState {
                 + RecordPool.bytes(windowBytes, windowCount)
                 + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount)
                 + RecordPool.bytes((long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount)
+                + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.sharedReceivesPerStream, ringCount)
+                + SharedReceives.bytes(config)
                 + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount));
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
@@ -83,6 +96,7 @@ final class EndpointState {
         txWindows = new RecordPool(slab, windowBytes, windowCount);
         receiveQueues = new RecordPool(slab, (long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount);
         readQueues = new RecordPool(slab, (long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount);
+        sharedRings = new RecordPool(slab, (long) ReceiveQueue.ENTRY_BYTES * config.sharedReceivesPerStream, ringCount);
         streamMap = new LongMap(slab, streamCount);
         timers = new TimerHeap(slab, n);
         events = new EventQueue(n);

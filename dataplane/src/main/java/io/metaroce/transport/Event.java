@@ -24,6 +24,9 @@ public final class Event {
     /** A completion was added that {@link Endpoint#requestCompletionEvent} had asked for. Belongs to no connection. */
     public static final int COMPLETIONS = 7;
 
+    /** Fewer receives of a shared queue are free than asked for; {@link #stream} is the queue. Belongs to no connection. */
+    public static final int SHARED_RECEIVES_LOW = 8;
+
     public int kind;
     public int connection;
     public int stream;
@@ -83,6 +86,7 @@ public final class Event {
                     : "connection to peer " + peer + " ended: " + Reason.name(reason);
             case CLOSED -> "connection to " + peer + " closed";
             case COMPLETIONS -> "completions wait";
+            case SHARED_RECEIVES_LOW -> "shared receive queue " + stream + " runs low";
             case STREAM_FAILED -> "stream " + stream + " to peer " + peer + " failed: " + Cause.name(reason);
             default -> "event " + kind + " of peer " + peer;
         };

@@ -24,13 +24,13 @@ final class Health {
     private final EndpointState state;
     private final Slab slab;
     private final PathSender paths;
-    private final StreamTable streams;
+    private final StreamSender sender;
     private final ReadResponder reads;
 
-    Health(EndpointState state, PathSender paths, StreamTable streams, ReadResponder reads) {
+    Health(EndpointState state, PathSender paths, StreamSender sender, ReadResponder reads) {
         this.state = state;
         this.paths = paths;
-        this.streams = streams;
+        this.sender = sender;
         this.reads = reads;
         slab = state.slab;
     }
@@ -125,13 +125,10 @@ final class Health {
             }
             waiting = true;
             if (due - nowNs <= 0) {
-                streams.addNews(s, StreamTable.NEWS_CREDIT_REQUEST);
-                long delay = Math.min(2 * slab.getLong(s + StreamRecord.CREDIT_ASK_DELAY_NS), Limits.CREDIT_ASK_MAX_NS);
-                slab.putLong(s + StreamRecord.CREDIT_ASK_DELAY_NS, delay);
-                due = nowNs + delay;
-                slab.putLong(s + StreamRecord.CREDIT_ASK_NS, due);
+                sender.creditPauseEnded(s, nowNs);
+            } else {
+                state.wakeBy(connection, due);
             }
-            state.wakeBy(connection, due);
         }
         if (!waiting) {
             slab.putInt(connection + CREDIT_WAIT, 0);

@@ -54,8 +54,12 @@ public final class Limits {
     static final int PROBES_TO_DEATH_ALONE_SLOW = 11;
     static final float PLANE_DEAD_RTT = 2f;
     static final long PROBING_MAX_NS = 100_000_000;
-    static final long CREDIT_ASK_MIN_NS = 200_000;
+    /** Pause before credit is asked for again: round trips, at least this long, doubling up to a limit. */
+    static final int CREDIT_ASK_RTT = 2;
+    static final long CREDIT_ASK_MIN_NS = 10_000;
     static final long CREDIT_ASK_MAX_NS = 100_000_000;
+    /** Messages that one credit request may ask for. */
+    static final int CREDIT_ASK_AHEAD = 64;
     static final long READ_RETRY_NS = 50_000;
     static final long KEEPALIVE_NS = 400_000_000;
     /** Keepalives that must have stayed unanswered before silence counts as loss of the peer. */

@@ -30,7 +30,7 @@ final class ReceiveQueue {
 
     static long entry(EndpointState state, long stream, int index) {
         return state.slab.getLong(stream + StreamRecord.RECEIVE_QUEUE)
-                + (long) (index & (state.config.receiveQueueDepth - 1)) * ENTRY_BYTES;
+                + (long) (index & (state.slab.getInt(stream + StreamRecord.SHARED_QUEUE) == 0 ? state.receiveMask : state.sharedMask)) * ENTRY_BYTES;
     }
 
     /** Adds a receive; false when the queue or the completion queue is full. */
@@ -46,15 +46,19 @@ final class ReceiveQueue {
         if (slab.getLong(stream + StreamRecord.RECEIVE_QUEUE) == 0 || !state.completions.reserve()) {
             return false;
         }
-        long e = entry(state, stream, posted);
+        write(state, entry(state, stream, posted), address, length, localKey, wrId);
+        slab.putInt(stream + StreamRecord.RECEIVES_POSTED, posted + 1);
+        return true;
+    }
+
+    static void write(EndpointState state, long e, long address, int length, int localKey, long wrId) {
+        Slab slab = state.slab;
         slab.putLong(e + ADDRESS, address);
         slab.putLong(e + WR_ID, wrId);
         slab.putInt(e + LENGTH, length);
+        slab.putInt(e + BYTES, 0);
         slab.putInt(e + LOCAL_KEY, localKey);
         slab.putInt(e + SEEN, state.regions.changes());
-        slab.putInt(e + BYTES, 0);
-        slab.putInt(stream + StreamRecord.RECEIVES_POSTED, posted + 1);
-        return true;
     }
 
     /** Completes the oldest receive. */
@@ -73,11 +77,18 @@ final class ReceiveQueue {
         state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.LOCAL_CID),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(e + WR_ID),
                 ok ? slab.getInt(e + BYTES) : 0, extra ? slab.getInt(e + IMMEDIATE) : 0, flags);
+        if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
+            state.shared.completed(stream);
+        }
     }
 
-    /** Ends all posted receives with {@code status}. */
+    /** Ends all posted receives with {@code status}; those of a shared queue go back there. */
     static void flush(EndpointState state, long stream, int status) {
         Slab slab = state.slab;
+        if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
+            state.shared.release(stream);
+            return;
+        }
         while (slab.getInt(stream + StreamRecord.RECEIVES_POSTED) != slab.getInt(stream + StreamRecord.RECEIVES_DONE)) {
             complete(state, stream, status);
         }

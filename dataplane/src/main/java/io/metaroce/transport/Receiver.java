@@ -289,6 +289,9 @@ final class Receiver {
         switch (ControlBlock.kind(block)) {
             case ControlBlock.CREDIT -> {
                 long stream = streams.get(c, id);
+                if (stream != 0 && ControlBlock.detail(block) == ControlBlock.ON_REQUEST) {
+                    slab.putInt(stream + StreamRecord.CREDIT_ON_REQUEST, 1);
+                }
                 if (stream != 0 && ControlBlock.value(block) - slab.getInt(stream + StreamRecord.CREDIT) > 0) {
                     slab.putInt(stream + StreamRecord.CREDIT, ControlBlock.value(block));
                     slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
@@ -296,7 +299,7 @@ final class Receiver {
                 }
             }
             case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));
-            case ControlBlock.CREDIT_REQUEST -> streamReceiver.onCreditRequest(c, id);
+            case ControlBlock.CREDIT_REQUEST -> streamReceiver.onCreditRequest(c, id, ControlBlock.value(block));
             case ControlBlock.STREAM_RESET -> streamReceiver.onReset(c, id, ControlBlock.value(block), ControlBlock.cause(block));
             case ControlBlock.STREAM_ERROR_CONFIRM -> streamReceiver.onConfirm(c, id);
             default -> { }

@@ -3,7 +3,6 @@ package io.metaroce.transport;
 
 import static io.metaroce.transport.StreamRecord.CONNECTION;
 import static io.metaroce.transport.StreamRecord.EXPECTED_SSN;
-import static io.metaroce.transport.StreamRecord.FAULTS;
 import static io.metaroce.transport.StreamRecord.FAULT_CAUSE;
 import static io.metaroce.transport.StreamRecord.FAULT_MSN;
 import static io.metaroce.transport.StreamRecord.FAULT_SSN;
@@ -103,15 +102,16 @@ final class StreamReceiver {
      * the peer has to be told from its first message on.
      */
     private boolean isUnknownToPeer(long stream) {
-        return slab.getInt(stream + StreamRecord.NAKED) != 0 && slab.getInt(stream + StreamRecord.NAK_CAUSE) == Cause.UNKNOWN_STREAM;
+        return slab.getInt(stream + StreamRecord.NAK_CAUSE) == Cause.UNKNOWN_STREAM;
     }
 
     /** The peer waits for receives on a stream that may never have any: then it is refused instead, and nothing of it ever came. */
-    void onCreditRequest(long connection, int id) {
+    void onCreditRequest(long connection, int id, int wanted) {
         long stream = streams.get(connection, id);
         if (stream == 0 || isUnknownToPeer(stream)) {
             refuse(connection, id, 0);
         } else {
+            state.shared.want(stream, wanted);
             streams.addNews(stream, StreamTable.NEWS_CREDIT);
         }
     }
@@ -336,10 +336,9 @@ final class StreamReceiver {
 
     /** Remembers the earliest fault of the stream; its turn decides. */
     private void note(long stream, int ssn, int msn, int cause) {
-        if (slab.getInt(stream + FAULTS) != 0 && ssn - slab.getInt(stream + FAULT_SSN) > 0) {
+        if (slab.getInt(stream + FAULT_CAUSE) != 0 && ssn - slab.getInt(stream + FAULT_SSN) > 0) {
             return;
         }
-        slab.putInt(stream + FAULTS, 1);
         slab.putInt(stream + FAULT_SSN, ssn);
         slab.putInt(stream + FAULT_MSN, msn);
         slab.putInt(stream + FAULT_CAUSE, cause);
@@ -381,6 +380,7 @@ final class StreamReceiver {
     /** Puts the stream in error: receives flush now, sends as soon as their packets are settled. */
     void shut(long connection, long stream, int cause) {
         slab.putInt(stream + STATE, StreamRecord.ERROR);
+        slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
         release(stream);
         ReceiveQueue.flush(state, stream, Completion.FLUSHED);
         Event event = state.events.push(true);
@@ -434,8 +434,7 @@ final class StreamReceiver {
 
     private void failed(long connection, long stream, int msn, int cause) {
         streams.addNews(stream, StreamTable.NEWS_CONFIRM);
-        if (slab.getInt(stream + StreamRecord.NAKED) == 0) {
-            slab.putInt(stream + StreamRecord.NAKED, 1);
+        if (slab.getInt(stream + StreamRecord.NAK_CAUSE) == 0) {
             slab.putInt(stream + StreamRecord.NAK_MSN, msn);
             slab.putInt(stream + StreamRecord.NAK_CAUSE, cause);
             if (slab.getInt(stream + STATE) == StreamRecord.OPEN) {

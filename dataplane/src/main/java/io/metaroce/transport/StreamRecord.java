@@ -37,9 +37,11 @@ final class StreamRecord {
     /** The peer has posted this many receives so far. */
     static final int CREDIT = L.i32();
     static final int CREDIT_ASK_NS = L.i64();
-    static final int CREDIT_ASK_DELAY_NS = L.i64();
-    /** The peer refused message NAK_MSN of ours. */
-    static final int NAKED = L.i32();
+    /** How often it was asked for the credit that is waited for. */
+    static final int CREDIT_ASKS = L.i32();
+    /** The peer binds receives when asked: its receives are shared. */
+    static final int CREDIT_ON_REQUEST = L.i32();
+    /** The peer refused message NAK_MSN of ours, if there is a cause. */
     static final int NAK_MSN = L.i32();
     static final int NAK_CAUSE = L.i32();
     /* Receiver. */
@@ -47,12 +49,17 @@ final class StreamRecord {
     static final int RECEIVES_POSTED = L.i32();
     static final int RECEIVES_DONE = L.i32();
     static final int CREDIT_TOLD = L.i32();
+    /** Number of the shared receive queue that the receives come from, + 1; 0: they are the stream's own. */
+    static final int SHARED_QUEUE = L.i32();
+    /** Of a stream with shared receives: index up to which the peer wants them, and the next stream in line for one. */
+    static final int WANTED = L.i32();
+    static final int IN_LINE = L.i32();
     /** Reads and atomics whose turn has come and whose response must wait, and those answered. */
     static final int READS_DUE = L.i32();
     static final int READS_EXECUTED = L.i32();
     /** Packets that wait in the out-of-order window. */
     static final int WINDOW_COUNT = L.i32();
-    static final int FAULTS = L.i32();
+    /** The earliest fault that waits for its turn, or why we ended the stream, if there is a cause. */
     static final int FAULT_SSN = L.i32();
     static final int FAULT_MSN = L.i32();
     static final int FAULT_CAUSE = L.i32();

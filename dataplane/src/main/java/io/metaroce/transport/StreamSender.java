@@ -30,10 +30,12 @@ import io.metaroce.wire.Opcode;
 final class StreamSender {
     private final EndpointState state;
     private final Slab slab;
+    private final StreamTable streams;
     private StreamReceiver receiver;
 
-    StreamSender(EndpointState state) {
+    StreamSender(EndpointState state, StreamTable streams) {
         this.state = state;
+        this.streams = streams;
         slab = state.slab;
     }
 
@@ -167,13 +169,64 @@ final class StreamSender {
                 || reads < slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.PEER_MAX_READS);
     }
 
-    /** Schedules a credit request, should no credit come by itself; repeated with back-off (spec: "Receive credit"). */
+    /**
+     * No credit: asks for it at once where receives are bound on request, else after a pause, should none come by itself; then again at
+     * doubling intervals (spec: "Receive credit").
+     */
     private void askForCredit(long stream, long nowNs) {
-        long delay = Math.max(Limits.CREDIT_ASK_MIN_NS, 2 * state.config.timerFloorNs);
-        slab.putLong(stream + StreamRecord.CREDIT_ASK_DELAY_NS, delay);
-        slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, nowNs + delay);
+        if (slab.getLong(stream + StreamRecord.CREDIT_ASK_NS) != 0) {
+            return;
+        }
+        slab.putInt(stream + StreamRecord.CREDIT_ASKS, 0);
         slab.putInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.CREDIT_WAIT, 1);
-        state.wakeBy(slab.getLong(stream + CONNECTION), nowNs + delay);
+        if (slab.getInt(stream + StreamRecord.CREDIT_ON_REQUEST) != 0) {
+            askNow(stream, nowNs);
+        } else {
+            pause(stream, nowNs);
+        }
+    }
+
+    private void askNow(long stream, long nowNs) {
+        slab.addInt(stream + StreamRecord.CREDIT_ASKS, 1);
+        streams.addNews(stream, StreamTable.NEWS_CREDIT_REQUEST);
+        pause(stream, nowNs);
+    }
+
+    /** Round trips, not a fixed time: the peer has had its chance to answer, and no more. */
+    private void pause(long stream, long nowNs) {
+        long connection = slab.getLong(stream + CONNECTION);
+        long rttNs = 0;
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            rttNs = Math.max(rttNs, slab.getInt(state.plane(connection, p) + PlaneRecord.SRTT_NS));
+        }
+        long pause = Math.max(Limits.CREDIT_ASK_MIN_NS, Math.max(Limits.CREDIT_ASK_RTT * rttNs, 2 * state.config.timerFloorNs));
+        int doubled = Math.max(0, slab.getInt(stream + StreamRecord.CREDIT_ASKS) - 1);
+        pause = Math.min(pause << Math.min(doubled, 20), Limits.CREDIT_ASK_MAX_NS);
+        slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, nowNs + pause);
+        state.wakeBy(connection, nowNs + pause);
+    }
+
+    /** The pause is over and there is still no credit: asks again, or gives the message up. */
+    void creditPauseEnded(long stream, long nowNs) {
+        int asks = slab.getInt(stream + StreamRecord.CREDIT_ASKS);
+        int retries = state.config.receiverNotReadyRetries;
+        if (retries == EndpointConfig.RETRY_FOR_EVER || asks <= retries) {
+            askNow(stream, nowNs);
+        } else {
+            fail(stream, slab.getLong(stream + WORK_CURSOR), Cause.RECEIVER_NOT_READY);
+        }
+    }
+
+    /** Receive index behind those of all messages that wait, as far as they are counted. */
+    int wantedReceives(long stream) {
+        int wanted = slab.getInt(stream + NEXT_RECEIVE_INDEX);
+        int most = wanted + Limits.CREDIT_ASK_AHEAD;
+        for (long work = slab.getLong(stream + WORK_CURSOR); work != 0 && wanted != most; work = slab.getLong(work + WorkRecord.NEXT)) {
+            if (slab.getInt(work + WorkRecord.SENT) == 0 && Opcode.consumesReceive(slab.getInt(work + WorkRecord.OPCODE))) {
+                wanted++;
+            }
+        }
+        return wanted;
     }
 
     /** Accounts for the next packet of {@code work} being sent for the first time; returns its number in the message. */
@@ -333,7 +386,7 @@ final class StreamSender {
     void settle(long stream) {
         settleResponses(stream);
         boolean open = slab.getInt(stream + STATE) == StreamRecord.OPEN;
-        boolean naked = slab.getInt(stream + StreamRecord.NAKED) != 0;
+        boolean naked = slab.getInt(stream + StreamRecord.NAK_CAUSE) != 0;
         for (long work = slab.getLong(stream + WORK_HEAD); work != 0; work = slab.getLong(stream + WORK_HEAD)) {
             if (open && (slab.getInt(work + WorkRecord.LOCAL_FAULT) != 0 || slab.getInt(work + WorkRecord.OPCODE) == WorkRequest.LOCAL_INVALIDATE)) {
                 if (settleLocal(stream, work)) {

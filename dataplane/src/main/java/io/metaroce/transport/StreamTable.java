@@ -39,6 +39,10 @@ final class StreamTable {
         slab.putLong(stream + StreamRecord.NEXT_OF_CONNECTION, slab.getLong(connection + ConnectionRecord.ALL_STREAMS));
         slab.putLong(connection + ConnectionRecord.ALL_STREAMS, stream);
         state.streamMap.put(key(connection, id), stream);
+        int queue = slab.getInt(connection + ConnectionRecord.SHARED_QUEUE);
+        if (queue != 0) {
+            state.shared.attach(stream, queue - 1);
+        }
         return stream;
     }
 

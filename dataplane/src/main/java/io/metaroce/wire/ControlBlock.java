@@ -12,11 +12,14 @@ public final class ControlBlock {
     /** NAK, STREAM_RESET: see {@link Cause}; else 0. */
     public static final int CAUSE = 1;
     public static final int STREAM = 4;
-    /** CREDIT: receives posted so far, cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET: SSN. */
+    /** CREDIT: receives posted so far, CREDIT_REQUEST: receives wanted so far; cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET: SSN. */
     public static final int VALUE = 8;
-    /** NAK: informative, for example the offending SSN; else 0. */
+    /** NAK: informative, for example the offending SSN. CREDIT: {@link #ON_REQUEST} or 0. Else 0. */
     public static final int DETAIL = 12;
     public static final int LENGTH = 16;
+
+    /** Detail of CREDIT: receives are bound to the stream when a CREDIT_REQUEST asks for them. */
+    public static final int ON_REQUEST = 1;
 
     /** Kind: how many receives the sender of the block has posted on the stream. */
     public static final int CREDIT = 1;
