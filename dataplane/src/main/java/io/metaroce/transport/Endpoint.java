@@ -25,7 +25,7 @@ public final class Endpoint {
     public static final int BAD_STREAM = 3;
     /** The local memory is not inside a region of this key, domain and right. */
     public static final int BAD_LOCAL_KEY = 4;
-    /** The length is negative, above {@link Limits#MAX_MESSAGE_BYTES}, or that of an atomic and not 8. */
+    /** The length is negative, above {@link Limits#MAX_MESSAGE_BYTES}, that of an atomic and not 8, or too long to be inline. */
     public static final int BAD_LENGTH = 5;
     public static final int STREAM_IN_ERROR = 6;
     /** Not an operation, or a Read or atomic and the peer takes none. */
@@ -33,6 +33,9 @@ public final class Endpoint {
 
     /** No such shared receive queue, or not for this stream. */
     public static final int BAD_QUEUE = 8;
+
+    /** More segments than {@link EndpointConfig#maxSegments}, or more than one for an atomic. */
+    public static final int TOO_MANY_SEGMENTS = 9;
 
     /** For {@link #useSharedReceives}: every stream of the connection that comes to be from now on. */
     public static final int ALL_STREAMS = -1;
@@ -67,7 +70,7 @@ public final class Endpoint {
         streams = new StreamTable(state);
         state.shared = new SharedReceives(state, streams);
         memory = new LocalMemory(state);
-        sender = new StreamSender(state, streams);
+        sender = new StreamSender(state, streams, memory);
         ReadResponder reads = new ReadResponder(state, sender);
         StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads, memory);
         sender.failVia(streamReceiver);
@@ -174,22 +177,9 @@ public final class Endpoint {
         if (c == 0) {
             return BAD_CONNECTION;
         }
-        if (wr.length < 0 || wr.length > Limits.MAX_MESSAGE_BYTES) {
-            return BAD_LENGTH;
-        }
-        boolean request = Opcode.isRequest(wr.opcode);
-        boolean local = wr.opcode == WorkRequest.LOCAL_INVALIDATE;
-        if (!request && !local && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
-            return BAD_OPCODE;
-        }
-        if (request && slab.getInt(c + ConnectionRecord.PEER_MAX_READS) == 0) {
-            return BAD_OPCODE;
-        }
-        if (Opcode.isAtomic(wr.opcode) && wr.length != Long.BYTES) {
-            return BAD_LENGTH;
-        }
-        if (!local && !isLocal(c, wr.localKey, wr.localAddress, wr.length, request ? Access.LOCAL_WRITE : 0)) {
-            return BAD_LOCAL_KEY;
+        int bad = check(c, wr);
+        if (bad != OK) {
+            return bad;
         }
         long stream = streams.get(c, wr.stream);
         if (stream == 0) {
@@ -198,34 +188,101 @@ public final class Endpoint {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN || slab.getInt(stream + StreamRecord.LOCAL_FAULT) != 0) {
             return STREAM_IN_ERROR;
         }
-        if (state.work.used() == state.work.capacity() || !state.completions.reserve()) {
+        if (state.work.used() == state.work.capacity()) {
             return QUEUE_FULL;
         }
         long work = state.work.take();
         slab.zero(work, WorkRecord.BYTES);
+        if (!setLocalMemory(work, wr) || !state.completions.reserve()) {
+            memory.release(work);
+            state.work.give(work);
+            return QUEUE_FULL;
+        }
+        boolean request = Opcode.isRequest(wr.opcode);
+        boolean local = wr.opcode == WorkRequest.LOCAL_INVALIDATE;
         slab.putLong(work + WorkRecord.STREAM, stream);
-        slab.putLong(work + WorkRecord.LOCAL_ADDRESS, wr.localAddress);
         slab.putLong(work + WorkRecord.REMOTE_ADDRESS, wr.remoteAddress);
         slab.putLong(work + WorkRecord.ID, wr.wrId);
         slab.putLong(work + WorkRecord.OPERAND, wr.operand);
-        slab.putLong(work + WorkRecord.COMPARE, wr.compare);
         slab.putInt(work + WorkRecord.OPCODE, wr.opcode);
-        slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
         slab.putInt(work + WorkRecord.REMOTE_KEY, wr.remoteKey);
-        slab.putInt(work + WorkRecord.LENGTH, wr.length);
-        slab.putInt(work + WorkRecord.FLAGS, flags(wr));
         slab.putInt(work + WorkRecord.IMMEDIATE, Opcode.hasImmediate(wr.opcode) ? wr.immediate : 0);
         slab.putInt(work + WorkRecord.SEEN, state.regions.changes());
         slab.putInt(work + WorkRecord.MSN, local ? slab.getInt(stream + StreamRecord.NEXT_MSN)
                 : slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
+        int length = slab.getInt(work + WorkRecord.LENGTH);
         slab.putInt(work + WorkRecord.PACKETS,
-                local ? 0 : request ? 1 : ReadResponder.packets(wr.length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
+                local ? 0 : request ? 1 : ReadResponder.packets(length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
         if (request) {
             // High half: never the same twice in a row for a record; low half: the record.
             slab.putLong(work + WorkRecord.REQUEST_ID, ++requestCounter << 32 | state.work.indexOf(work));
         }
         sender.enqueueWork(stream, work);
         return OK;
+    }
+
+    /** Whether this may be asked for at all. */
+    private int check(long c, WorkRequest wr) {
+        boolean request = Opcode.isRequest(wr.opcode);
+        if (wr.opcode == WorkRequest.LOCAL_INVALIDATE) {
+            return OK;
+        }
+        if (!request && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
+            return BAD_OPCODE;
+        }
+        if (request && (wr.inline || slab.getInt(c + ConnectionRecord.PEER_MAX_READS) == 0)) {
+            return BAD_OPCODE;
+        }
+        Segments segments = wr.segments;
+        long length = segments == null ? wr.length : segments.bytes;
+        boolean atomic = Opcode.isAtomic(wr.opcode);
+        if (length < 0 || length > (wr.inline ? state.config.maxInlineBytes : Limits.MAX_MESSAGE_BYTES) || atomic && length != Long.BYTES) {
+            return BAD_LENGTH;
+        }
+        if (segments != null && segments.count > (atomic ? 1 : state.config.maxSegments)) {
+            return TOO_MANY_SEGMENTS;
+        }
+        int access = request ? Access.LOCAL_WRITE : 0;
+        boolean registered = wr.inline || (segments == null ? isLocal(c, wr.localKey, wr.localAddress, wr.length, access)
+                : areLocal(slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), segments, access));
+        return registered ? OK : BAD_LOCAL_KEY;
+    }
+
+    private boolean areLocal(int domain, Segments segments, int access) {
+        for (int i = 0; i < segments.count; i++) {
+            if (segments.length[i] > 0 && state.regions.check(segments.key[i], domain, segments.address[i], segments.length[i], access)
+                    != RegionTable.OK) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Notes where the payload lies, or takes a copy; false if there is no room for that. */
+    private boolean setLocalMemory(long work, WorkRequest wr) {
+        Segments segments = wr.segments;
+        slab.putInt(work + WorkRecord.FLAGS, flags(wr));
+        if (wr.opcode == WorkRequest.LOCAL_INVALIDATE) {
+            slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
+            return true;
+        }
+        slab.putLong(work + WorkRecord.COMPARE, wr.compare);
+        if (segments == null) {
+            slab.putLong(work + WorkRecord.LOCAL_ADDRESS, wr.localAddress);
+            slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
+            slab.putInt(work + WorkRecord.LENGTH, wr.length);
+            return !wr.inline || wr.length == 0 || memory.copyInline(work, wr.localAddress, wr.length);
+        }
+        slab.putInt(work + WorkRecord.LENGTH, (int) segments.bytes);
+        if (segments.bytes > 0 && wr.inline) {
+            return memory.copyInline(work, segments);
+        }
+        if (segments.count <= 1) {
+            slab.putLong(work + WorkRecord.LOCAL_ADDRESS, segments.count == 0 ? 0 : segments.address[0]);
+            slab.putInt(work + WorkRecord.LOCAL_KEY, segments.count == 0 ? 0 : segments.key[0]);
+            return true;
+        }
+        return memory.keep(work, segments);
     }
 
     private static int flags(WorkRequest wr) {
@@ -248,6 +305,43 @@ public final class Endpoint {
         if (length > 0 && !isLocal(c, localKey, address, length, Access.LOCAL_WRITE)) {
             return BAD_LOCAL_KEY;
         }
+        return postReceive(c, streamId, address, length, localKey, 0, wrId);
+    }
+
+    /** Like the other one, for memory in up to {@link EndpointConfig#maxSegments} pieces. */
+    public int postReceive(int connection, int streamId, Segments segments, long wrId) {
+        long c = established(connection);
+        if (c == 0) {
+            return BAD_CONNECTION;
+        }
+        int bad = check(slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), segments);
+        if (bad != OK) {
+            return bad;
+        }
+        long list = segments.count > 1 ? state.segments.keep(segments) : 0;
+        if (segments.count > 1 && list == 0) {
+            return QUEUE_FULL;
+        }
+        int result = postReceive(c, streamId, segments.count == 0 ? 0 : segments.address[0], (int) segments.bytes,
+                segments.count == 0 ? 0 : segments.key[0], list, wrId);
+        if (result != OK && list != 0) {
+            state.segments.give(list);
+        }
+        return result;
+    }
+
+    /** Whether a receive may have this memory. */
+    private int check(int domain, Segments segments) {
+        if (segments.bytes > Limits.MAX_MESSAGE_BYTES) {
+            return BAD_LENGTH;
+        }
+        if (segments.count > state.config.maxSegments) {
+            return TOO_MANY_SEGMENTS;
+        }
+        return areLocal(domain, segments, Access.LOCAL_WRITE) ? OK : BAD_LOCAL_KEY;
+    }
+
+    private int postReceive(long c, int streamId, long address, int length, int localKey, long list, long wrId) {
         long stream = streams.get(c, streamId);
         if (stream == 0) {
             return BAD_STREAM;
@@ -258,7 +352,7 @@ public final class Endpoint {
         if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
             return BAD_QUEUE;
         }
-        if (!ReceiveQueue.post(state, stream, address, length, localKey, wrId)) {
+        if (!ReceiveQueue.post(state, stream, address, length, localKey, list, wrId)) {
             return QUEUE_FULL;
         }
         int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
@@ -305,7 +399,27 @@ public final class Endpoint {
                 != RegionTable.OK) {
             return BAD_LOCAL_KEY;
         }
-        return state.shared.post(queue, address, length, localKey, wrId) ? OK : QUEUE_FULL;
+        return state.shared.post(queue, address, length, localKey, 0, wrId) ? OK : QUEUE_FULL;
+    }
+
+    /** Like the other one, for memory in up to {@link EndpointConfig#maxSegments} pieces. */
+    public int postSharedReceive(int queue, Segments segments, long wrId) {
+        if (!state.shared.exists(queue)) {
+            return BAD_QUEUE;
+        }
+        int bad = check(state.config.sharedReceiveDomains[queue], segments);
+        if (bad != OK) {
+            return bad;
+        }
+        long list = segments.count > 1 ? state.segments.keep(segments) : 0;
+        if (segments.count > 1 && list == 0 || !state.shared.post(queue, segments.count == 0 ? 0 : segments.address[0], (int) segments.bytes,
+                segments.count == 0 ? 0 : segments.key[0], list, wrId)) {
+            if (list != 0) {
+                state.segments.give(list);
+            }
+            return QUEUE_FULL;
+        }
+        return OK;
     }
 
     /**
@@ -461,6 +575,16 @@ public final class Endpoint {
     /** Packets out or waiting to be repeated, over all connections. */
     public int livePackets() {
         return state.packets.used();
+    }
+
+    /** Lists of segments of requests and receives that are posted. */
+    public int liveSegmentLists() {
+        return state.segments.used();
+    }
+
+    /** Requests whose payload was copied when they were posted. */
+    public int liveInlineRequests() {
+        return state.inlineData.used();
     }
 
     /** Out-of-order windows, receive queues and Read queues in use. */

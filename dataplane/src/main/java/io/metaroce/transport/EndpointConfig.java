@@ -34,6 +34,12 @@ public final class EndpointConfig {
     public int maxReads = Limits.MAX_READS;
     /** Receives posted on one stream, a power of two. */
     public int receiveQueueDepth = 256;
+    /** Pieces of local memory that a message may have, 1 (no lists) to {@link Limits#MAX_SEGMENTS}. */
+    public int maxSegments = 1;
+    /** Requests and receives of several pieces posted and not completed, over all connections; 0: as many as work requests. */
+    public int segmentListPool;
+    /** Bytes that a message may have and be copied when it is posted, 0 to {@link Limits#MAX_INLINE_BYTES}. */
+    public int maxInlineBytes = 64;
     /** One shared receive queue for each element, numbered from 0, and its protection domain. */
     public int[] sharedReceiveDomains = {};
     /** Receives posted to one shared queue, those bound to streams included, a power of two. */
@@ -90,6 +96,11 @@ public final class EndpointConfig {
         return localAddresses.length;
     }
 
+    /** Room for lists of segments. */
+    int segmentLists() {
+        return maxSegments == 1 ? 0 : segmentListPool > 0 ? segmentListPool : maxWorkRequests;
+    }
+
     void check() {
         range("planes", planes(), 1, Limits.MAX_PLANES);
         range("paths per plane", pathsPerPlane, 1, Limits.MAX_PATHS_PER_PLANE);
@@ -99,6 +110,9 @@ public final class EndpointConfig {
         powerOfTwo("stream window", streamWindowPackets, Limits.MIN_STREAM_WINDOW, Limits.MAX_STREAM_WINDOW);
         powerOfTwo("receive queue depth", receiveQueueDepth, 1, 65_536);
         range("Reads in flight", maxReads, 0, Limits.MAX_READS);
+        range("segments", maxSegments, 1, Limits.MAX_SEGMENTS);
+        range("segment lists", segmentListPool, 0, 1 << 24);
+        range("inline bytes", maxInlineBytes, 0, Limits.MAX_INLINE_BYTES);
         range("shared receive queues", sharedReceiveDomains.length, 0, 1024);
         powerOfTwo("shared receive depth", sharedReceiveDepth, 1, 65_536);
         powerOfTwo("shared receives of a stream", sharedReceivesPerStream, 1, 1024);

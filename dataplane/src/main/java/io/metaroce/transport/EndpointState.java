@@ -26,6 +26,11 @@ final class EndpointState {
     final RecordPool readQueues;
     /** Receives bound to streams that take them from a shared queue. */
     final RecordPool sharedRings;
+    final SegmentLists segments;
+    /** Where the payload of an encrypted packet is put together from its pieces. */
+    final long gatherRoom;
+    /** Payload of requests that was copied when they were posted: one for each work request. */
+    final RecordPool inlineData;
     final int receiveMask;
     final int sharedMask;
     /** Set once, when the streams are there. */
@@ -83,7 +88,9 @@ final class EndpointState {
                 + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount)
                 + RecordPool.bytes((long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount)
                 + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.sharedReceivesPerStream, ringCount)
-                + SharedReceives.bytes(config)
+                + SharedReceives.bytes(config) + SegmentLists.bytes(config)
+                + Slab.roundUp(config.maxSegments > 1 ? config.payloadMtu : 0)
+                + RecordPool.bytes(inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests)
                 + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount));
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
@@ -97,6 +104,9 @@ final class EndpointState {
         receiveQueues = new RecordPool(slab, (long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount);
         readQueues = new RecordPool(slab, (long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount);
         sharedRings = new RecordPool(slab, (long) ReceiveQueue.ENTRY_BYTES * config.sharedReceivesPerStream, ringCount);
+        segments = new SegmentLists(slab, config);
+        gatherRoom = slab.carve(config.maxSegments > 1 ? config.payloadMtu : 0);
+        inlineData = new RecordPool(slab, inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests);
         streamMap = new LongMap(slab, streamCount);
         timers = new TimerHeap(slab, n);
         events = new EventQueue(n);
@@ -109,6 +119,10 @@ final class EndpointState {
             stats[i] = new ConnectionStats();
         }
         cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
+    }
+
+    private static long inlineRoom(EndpointConfig config) {
+        return Math.max(Long.BYTES, config.maxInlineBytes + 7 & -8);
     }
 
     // ---- connections ----

@@ -34,6 +34,11 @@ public final class Limits {
     /** Numbers of a lane that are remembered as opened or not. */
     static final int REPLAY_WINDOW = 512;
 
+    /** Pieces of local memory that one message may have. */
+    public static final int MAX_SEGMENTS = 64;
+    /** Bytes that a message may have and be copied when posted. */
+    public static final int MAX_INLINE_BYTES = 4096;
+
     /* Handshake and close. */
     static final long INIT_RETRY_NS = 20_000_000;
     static final long INIT_RETRY_MAX_NS = 160_000_000;

@@ -4,6 +4,7 @@ package io.metaroce.transport;
 import io.metaroce.memory.Access;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Opcode;
 
 /**
@@ -32,7 +33,12 @@ final class LocalMemory {
     private boolean look(long connection, long work, int changes) {
         int length = slab.getInt(work + WorkRecord.LENGTH);
         int access = Opcode.isRequest(slab.getInt(work + WorkRecord.OPCODE)) ? Access.LOCAL_WRITE : 0;
-        if (length > 0 && !isRegistered(connection, slab.getInt(work + WorkRecord.LOCAL_KEY), slab.getLong(work + WorkRecord.LOCAL_ADDRESS),
+        int flags = slab.getInt(work + WorkRecord.FLAGS);
+        if ((flags & WorkRecord.SEGMENTED) != 0) {
+            if (!areRegistered(connection, slab.getLong(work + WorkRecord.SEGMENTS), length, access)) {
+                return false;
+            }
+        } else if (length > 0 && (flags & WorkRecord.INLINE) == 0 && !isRegistered(connection, slab.getInt(work + WorkRecord.LOCAL_KEY), slab.getLong(work + WorkRecord.LOCAL_ADDRESS),
                 length, access)) {
             return false;
         }
@@ -48,11 +54,69 @@ final class LocalMemory {
 
     private boolean lookAtReceive(long connection, long entry, int changes) {
         int length = slab.getInt(entry + ReceiveQueue.LENGTH);
-        if (length > 0 && !isRegistered(connection, slab.getInt(entry + ReceiveQueue.LOCAL_KEY), slab.getLong(entry + ReceiveQueue.ADDRESS),
+        long list = slab.getLong(entry + ReceiveQueue.SEGMENTS);
+        if (list != 0) {
+            if (!areRegistered(connection, list, length, Access.LOCAL_WRITE)) {
+                return false;
+            }
+        } else if (length > 0 && !isRegistered(connection, slab.getInt(entry + ReceiveQueue.LOCAL_KEY), slab.getLong(entry + ReceiveQueue.ADDRESS),
                 length, Access.LOCAL_WRITE)) {
             return false;
         }
         slab.putInt(entry + ReceiveQueue.SEEN, changes);
         return true;
+    }
+
+    private boolean areRegistered(long connection, long list, int length, int access) {
+        return state.segments.areRegistered(state.regions, slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN), list, length, access);
+    }
+
+    // ---- copies and lists ----
+
+    /** Takes a copy of the payload; false when there is no room for one. */
+    boolean copyInline(long work, long address, int length) {
+        long copy = takeInline(work);
+        if (copy != 0) {
+            Bytes.copy(address, copy, length);
+        }
+        return copy != 0;
+    }
+
+    boolean copyInline(long work, Segments segments) {
+        long copy = takeInline(work);
+        for (int i = 0; copy != 0 && i < segments.count; i++) {
+            Bytes.copy(segments.address[i], copy, segments.length[i]);
+            copy += segments.length[i];
+        }
+        return copy != 0;
+    }
+
+    private long takeInline(long work) {
+        long copy = state.inlineData.take();
+        if (copy != 0) {
+            slab.putLong(work + WorkRecord.LOCAL_ADDRESS, copy);
+            slab.putInt(work + WorkRecord.FLAGS, slab.getInt(work + WorkRecord.FLAGS) | WorkRecord.INLINE);
+        }
+        return copy;
+    }
+
+    /** Keeps a list of segments; false when there is no room for one. */
+    boolean keep(long work, Segments segments) {
+        long list = state.segments.keep(segments);
+        if (list != 0) {
+            slab.putLong(work + WorkRecord.SEGMENTS, list);
+            slab.putInt(work + WorkRecord.FLAGS, slab.getInt(work + WorkRecord.FLAGS) | WorkRecord.SEGMENTED);
+        }
+        return list != 0;
+    }
+
+    /** Gives back what a request has of copies and lists. */
+    void release(long work) {
+        int flags = slab.getInt(work + WorkRecord.FLAGS);
+        if ((flags & WorkRecord.SEGMENTED) != 0) {
+            state.segments.give(slab.getLong(work + WorkRecord.SEGMENTS));
+        } else if ((flags & WorkRecord.INLINE) != 0) {
+            state.inlineData.give(slab.getLong(work + WorkRecord.LOCAL_ADDRESS));
+        }
     }
 }

@@ -20,7 +20,7 @@ final class Outgoing {
 
     void begin(TxBurst burst) {
         this.burst = burst;
-        if (state.sealing != null && burst.staging == null) {
+        if ((state.sealing != null || state.config.maxSegments > 1) && burst.staging == null) {
             burst.stage();
         }
     }
@@ -63,6 +63,13 @@ final class Outgoing {
         long header = header();
         Prefix.checksum(header, state.checksum.field(header, headerLength, payload, covered, slab.getInt(connection + ConnectionRecord.REMOTE_TAG)));
         commit(connection, DataHeader.planeOf(path), sourcePort, headerLength, payload, payloadLength);
+    }
+
+    /** A packet's payload from a list of segments: where it lies in one of them, or a copy. Until the packet is committed. */
+    long gather(long connection, long list, int offset, int length) {
+        // A copy for the port stays with its slot until it is sent; one to be encrypted is read at once.
+        boolean sealed = slab.getInt(connection + ConnectionRecord.SEALED) != 0;
+        return state.segments.gather(list, offset, length, sealed ? state.gatherRoom : burst.staging[burst.count]);
     }
 
     private void seal(long connection, int path, int sourcePort, int headerLength, long payload, int payloadLength) {

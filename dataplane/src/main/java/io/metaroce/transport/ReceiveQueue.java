@@ -10,7 +10,7 @@ import io.metaroce.wire.Opcode;
  * even when earlier messages have not arrived (spec: "Receive matching").
  */
 final class ReceiveQueue {
-    static final int ENTRY_BYTES = 48;
+    static final int ENTRY_BYTES = 56;
     static final int ADDRESS = 0;
     static final int WR_ID = 8;
     static final int LENGTH = 16;
@@ -24,6 +24,8 @@ final class ReceiveQueue {
     static final int LOCAL_KEY = 40;
     /** {@code RegionTable.changes} when the memory was last found registered. */
     static final int SEEN = 44;
+    /** The list of segments, where the memory is in more than one piece; else 0. */
+    static final int SEGMENTS = 48;
 
     private ReceiveQueue() {
     }
@@ -34,7 +36,7 @@ final class ReceiveQueue {
     }
 
     /** Adds a receive; false when the queue or the completion queue is full. */
-    static boolean post(EndpointState state, long stream, long address, int length, int localKey, long wrId) {
+    static boolean post(EndpointState state, long stream, long address, int length, int localKey, long list, long wrId) {
         Slab slab = state.slab;
         int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
         if (posted - slab.getInt(stream + StreamRecord.RECEIVES_DONE) >= state.config.receiveQueueDepth) {
@@ -46,18 +48,19 @@ final class ReceiveQueue {
         if (slab.getLong(stream + StreamRecord.RECEIVE_QUEUE) == 0 || !state.completions.reserve()) {
             return false;
         }
-        write(state, entry(state, stream, posted), address, length, localKey, wrId);
+        write(state, entry(state, stream, posted), address, length, localKey, list, wrId);
         slab.putInt(stream + StreamRecord.RECEIVES_POSTED, posted + 1);
         return true;
     }
 
-    static void write(EndpointState state, long e, long address, int length, int localKey, long wrId) {
+    static void write(EndpointState state, long e, long address, int length, int localKey, long list, long wrId) {
         Slab slab = state.slab;
         slab.putLong(e + ADDRESS, address);
         slab.putLong(e + WR_ID, wrId);
         slab.putInt(e + LENGTH, length);
         slab.putInt(e + BYTES, 0);
         slab.putInt(e + LOCAL_KEY, localKey);
+        slab.putLong(e + SEGMENTS, list);
         slab.putInt(e + SEEN, state.regions.changes());
     }
 
@@ -77,6 +80,10 @@ final class ReceiveQueue {
         state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.LOCAL_CID),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(e + WR_ID),
                 ok ? slab.getInt(e + BYTES) : 0, extra ? slab.getInt(e + IMMEDIATE) : 0, flags);
+        long list = slab.getLong(e + SEGMENTS);
+        if (list != 0) {
+            state.segments.give(list);
+        }
         if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
             state.shared.completed(stream);
         }

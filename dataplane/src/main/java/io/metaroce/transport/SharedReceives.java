@@ -65,12 +65,12 @@ final class SharedReceives {
     }
 
     /** Adds a receive; false when the queue or the completion queue is full. */
-    boolean post(int queue, long address, int length, int localKey, long wrId) {
+    boolean post(int queue, long address, int length, int localKey, long list, long wrId) {
         Queue q = queues[queue];
         if (q.free + q.bound > q.mask || !state.completions.reserve()) {
             return false;
         }
-        ReceiveQueue.write(state, q.at(q.head + q.free++), address, length, localKey, wrId);
+        ReceiveQueue.write(state, q.at(q.head + q.free++), address, length, localKey, list, wrId);
         serveLine(q);
         return true;
     }

@@ -271,8 +271,13 @@ final class StreamReceiver {
         slab.putInt(entry + ReceiveQueue.MSN, DataHeader.msn(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
         slab.putInt(entry + ReceiveQueue.FLAGS, DataHeader.flags(at));
-        place(connection, at, slab.getLong(entry + ReceiveQueue.ADDRESS) + DataHeader.offset(at),
-                DataHeader.payloadLength(at));
+        int offset = DataHeader.offset(at);
+        long list = slab.getLong(entry + ReceiveQueue.SEGMENTS);
+        if (list == 0) {
+            place(connection, at, slab.getLong(entry + ReceiveQueue.ADDRESS) + offset, DataHeader.payloadLength(at));
+        } else {
+            scatter(connection, at, list, offset, DataHeader.payloadLength(at));
+        }
         return 0;
     }
 
@@ -313,7 +318,11 @@ final class StreamReceiver {
             sender.fail(stream, work, Cause.LOCAL_ERROR);
             return 0;
         }
-        place(connection, at, slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + DataHeader.offset(at), length);
+        if ((slab.getInt(work + WorkRecord.FLAGS) & WorkRecord.SEGMENTED) == 0) {
+            place(connection, at, slab.getLong(work + WorkRecord.LOCAL_ADDRESS) + DataHeader.offset(at), length);
+        } else {
+            scatter(connection, at, slab.getLong(work + WorkRecord.SEGMENTS), DataHeader.offset(at), length);
+        }
         if (slab.addInt(work + WorkRecord.READ_BYTES, length) == slab.getInt(work + WorkRecord.LENGTH)) {
             slab.putInt(work + WorkRecord.READ_DONE, 1);
             sender.settle(stream);
@@ -324,6 +333,13 @@ final class StreamReceiver {
     private void place(long connection, long at, long address, int length) {
         if (length > 0) {
             Bytes.copy(at + DataHeader.LENGTH, address, length);
+            state.statsOf(connection).bytesReceived += length;
+        }
+    }
+
+    private void scatter(long connection, long at, long list, int offset, int length) {
+        if (length > 0) {
+            state.segments.scatter(at + DataHeader.LENGTH, list, offset, length);
             state.statsOf(connection).bytesReceived += length;
         }
     }

@@ -31,9 +31,11 @@ final class StreamSender {
     private final EndpointState state;
     private final Slab slab;
     private final StreamTable streams;
+    private final LocalMemory memory;
     private StreamReceiver receiver;
 
-    StreamSender(EndpointState state, StreamTable streams) {
+    StreamSender(EndpointState state, StreamTable streams, LocalMemory memory) {
+        this.memory = memory;
         this.state = state;
         this.streams = streams;
         slab = state.slab;
@@ -470,6 +472,9 @@ final class StreamSender {
         slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, -1);
         slab.putLong(work + WorkRecord.REQUEST_ID, 0);
         slab.putInt(work + WorkRecord.OPCODE, 0);
+        if ((slab.getInt(work + WorkRecord.FLAGS) & (WorkRecord.SEGMENTED | WorkRecord.INLINE)) != 0) {
+            memory.release(work);
+        }
         state.giveWork(work);
     }
 

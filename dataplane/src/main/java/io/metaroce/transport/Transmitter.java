@@ -369,6 +369,9 @@ final class Transmitter {
             headerLength += fixed;
             length = 0;
         }
+        if ((wanted & WorkRecord.SEGMENTED) != 0 && length > 0) {
+            payload = out.gather(connection, slab.getLong(work + WorkRecord.SEGMENTS), offset, length);
+        }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
         int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
         out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), headerLength, payload, length, covered);

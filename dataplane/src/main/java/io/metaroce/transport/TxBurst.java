@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>The port first sets {@link #header} of every slot from {@link #count} on to a buffer of at least {@link #HEADER_ROOM}
  * bytes. The endpoint writes the transport header there and names the payload by address: it lies in registered memory that
- * is stable until the work request completes, so nothing is copied on the way to the port; only that of encrypted connections lies
- * in memory of the burst's. A datagram is the header followed
+ * is stable until the work request completes, so nothing is copied on the way to the port; only that of encrypted connections,
+ * and what lies in several segments, is in memory of the burst's. A datagram is the header followed
  * by the payload. Datagrams that a port could not send stay at the front of the burst. One thread.
  */
 public final class TxBurst {
@@ -33,7 +33,7 @@ public final class TxBurst {
     public final long[] destinationHigh;
     public final long[] destinationLow;
     public final int[] destinationPort;
-    /** Memory of each slot for ciphertext, which a payload may name instead of the application's; null before {@link #stage}. */
+    /** Memory of each slot for ciphertext, or payload from several segments, which a payload may name instead of the application's; null before {@link #stage}. */
     long[] staging;
     private MemorySegment stagingMemory;
 

@@ -18,6 +18,8 @@ final class WorkRecord {
     /** For an atomic: new value or addend; for its response: the original value, here until it is acknowledged. */
     static final int OPERAND = L.i64();
     static final int COMPARE = L.i64();
+    /** The list of a request that is {@link #SEGMENTED}; no atomic is. */
+    static final int SEGMENTS = COMPARE;
     static final int OPCODE = L.i32();
     static final int REMOTE_KEY = L.i32();
     static final int LENGTH = L.i32();
@@ -54,6 +56,10 @@ final class WorkRecord {
     static final int UNSIGNALED = 4;
     /** The peer's application asked to be woken by such messages. */
     static final int SOLICITED = 8;
+    /** The local memory is a list of segments. */
+    static final int SEGMENTED = 16;
+    /** The payload is a copy of ours. */
+    static final int INLINE = 32;
 
     static {
         L.end();

@@ -27,6 +27,16 @@ public final class WorkRequest {
     public int localKey;
     /** Bytes, 0 to {@link Limits#MAX_MESSAGE_BYTES}; 8 for an atomic. */
     public int length;
+    /**
+     * Local memory in several pieces, up to {@link EndpointConfig#maxSegments}, instead of {@link #localAddress}, {@link #localKey} and
+     * {@link #length}, which then mean nothing; null: one piece. The one piece of an atomic may be given here, too.
+     */
+    public Segments segments;
+    /**
+     * Write, Send and their kinds: the payload, up to {@link EndpointConfig#maxInlineBytes}, is copied when posted; its memory, which
+     * may be any native memory, is free again at once.
+     */
+    public boolean inline;
     /** Write, Read, atomic (here a multiple of 8): address in the peer's memory, inside the region of {@link #remoteKey}. */
     public long remoteAddress;
     /** SEND_INVALIDATE: key of the peer's region that ends when its receive completes. */
