@@ -107,10 +107,8 @@ final class ConnectionRecord {
     static final int PROBES_WANTED = L.i32();
     /** Shared receive queue of all streams to come, + 1; 0: none. */
     static final int SHARED_QUEUE = L.i32();
-    /** Some stream waits for credit. */
-    static final int CREDIT_WAIT = L.i32();
-    /** Some stream has a Read to answer and found no work record. */
-    static final int READ_WAIT = L.i32();
+    /** When to look for streams that wait for credit, or have a Read to answer and found no work record; 0: none. */
+    static final int WAITERS_NS = L.i64();
     static final int KEEPALIVES = L.i32();
     /** Something of the peer's has arrived since the handshake. */
     static final int CONFIRMED = L.i32();

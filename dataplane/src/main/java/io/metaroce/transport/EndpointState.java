@@ -261,6 +261,15 @@ final class EndpointState {
         slab.putInt(connection + ConnectionRecord.READY, 0);
     }
 
+    /** A stream of the connection waits for something that is to be looked at then, at the latest. */
+    void lookAtWaiters(long connection, long atNs) {
+        long before = slab.getLong(connection + ConnectionRecord.WAITERS_NS);
+        if (before == 0 || atNs - before < 0) {
+            slab.putLong(connection + ConnectionRecord.WAITERS_NS, atNs);
+        }
+        wakeBy(connection, atNs);
+    }
+
     /** At most until {@code deadlineNs} the connection's timer sleeps. */
     void wakeBy(long connection, long deadlineNs) {
         timers.atMost(connection, deadlineNs);

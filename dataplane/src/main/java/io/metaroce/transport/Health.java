@@ -3,12 +3,10 @@ package io.metaroce.transport;
 
 import static io.metaroce.transport.ConnectionRecord.CHECK_NS;
 import static io.metaroce.transport.ConnectionRecord.CONFIRMED;
-import static io.metaroce.transport.ConnectionRecord.CREDIT_WAIT;
 import static io.metaroce.transport.ConnectionRecord.IN_FLIGHT;
 import static io.metaroce.transport.ConnectionRecord.KEEPALIVES;
 import static io.metaroce.transport.ConnectionRecord.KEEPALIVE_TX_NS;
 import static io.metaroce.transport.ConnectionRecord.LAST_RX_NS;
-import static io.metaroce.transport.ConnectionRecord.READ_WAIT;
 import static io.metaroce.transport.ConnectionRecord.SICK_PATHS;
 
 import io.metaroce.memory.Slab;
@@ -50,8 +48,13 @@ final class Health {
                 state.wakeBy(connection, ackDeadline);
             }
         }
-        if (slab.getInt(connection + CREDIT_WAIT) != 0 || slab.getInt(connection + READ_WAIT) != 0) {
-            waitingStreams(connection, nowNs);
+        long waitersNs = slab.getLong(connection + ConnectionRecord.WAITERS_NS);
+        if (waitersNs != 0) {
+            if (waitersNs - nowNs <= 0) {
+                waitingStreams(connection, nowNs);
+            } else {
+                state.wakeBy(connection, waitersNs);
+            }
         }
         wakePaced(connection, nowNs);
         if (slab.getInt(connection + IN_FLIGHT) > 0 || slab.getInt(connection + SICK_PATHS) > 0) {
@@ -111,27 +114,36 @@ final class Health {
         }
     }
 
+    /**
+     * Looks at all streams for those that wait for credit, or to answer a Read. The more streams, the rarer, so that a few that wait for
+     * long cost the others nothing that counts.
+     */
     private void waitingStreams(long connection, long nowNs) {
-        boolean answer = slab.getInt(connection + READ_WAIT) != 0;
-        slab.putInt(connection + READ_WAIT, 0);
-        boolean waiting = false;
+        slab.putLong(connection + ConnectionRecord.WAITERS_NS, 0);
+        long next = Long.MAX_VALUE;
+        int streams = 0;
         for (long s = slab.getLong(connection + ConnectionRecord.ALL_STREAMS); s != 0; s = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION)) {
-            if (answer && slab.getInt(s + StreamRecord.READS_DUE) > 0) {
+            streams++;
+            if (slab.getInt(s + StreamRecord.READS_DUE) > 0) {
                 reads.answer(s);
             }
             long due = slab.getLong(s + StreamRecord.CREDIT_ASK_NS);
-            if (due == 0) {
-                continue;
-            }
-            waiting = true;
-            if (due - nowNs <= 0) {
+            if (due != 0 && due - nowNs <= 0) {
                 sender.creditPauseEnded(s, nowNs);
-            } else {
-                state.wakeBy(connection, due);
+                due = slab.getLong(s + StreamRecord.CREDIT_ASK_NS);
+            }
+            if (due != 0) {
+                next = Math.min(next, due);
             }
         }
-        if (!waiting) {
-            slab.putInt(connection + CREDIT_WAIT, 0);
+        if (next != Long.MAX_VALUE) {
+            state.lookAtWaiters(connection, next);
+        }
+        long lookNs = slab.getLong(connection + ConnectionRecord.WAITERS_NS);
+        if (lookNs != 0) {
+            lookNs = Math.max(lookNs, nowNs + streams * Limits.WAITER_LOOK_NS);
+            slab.putLong(connection + ConnectionRecord.WAITERS_NS, lookNs);
+            state.wakeBy(connection, lookNs);
         }
     }
 

@@ -63,6 +63,8 @@ public final class Limits {
     static final int CREDIT_ASK_RTT = 2;
     static final long CREDIT_ASK_MIN_NS = 10_000;
     static final long CREDIT_ASK_MAX_NS = 100_000_000;
+    /** Time between looks at all streams of a connection for those that wait, for each stream looked at: some twenty times what it takes. */
+    static final long WAITER_LOOK_NS = 100;
     /** Messages that one credit request may ask for. */
     static final int CREDIT_ASK_AHEAD = 64;
     static final long READ_RETRY_NS = 50_000;

@@ -130,8 +130,7 @@ final class ReadResponder {
         while (slab.getInt(stream + StreamRecord.READS_DUE) > 0) {
             long work = state.responses.take();
             if (work == 0) {
-                slab.putInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.READ_WAIT, 1);
-                state.wakeBy(slab.getLong(stream + StreamRecord.CONNECTION), state.nowNs + Limits.READ_RETRY_NS);
+                state.lookAtWaiters(slab.getLong(stream + StreamRecord.CONNECTION), state.nowNs + Limits.READ_RETRY_NS);
                 return;
             }
             slab.addInt(stream + StreamRecord.READS_DUE, -1);

@@ -180,7 +180,6 @@ final class StreamSender {
             return;
         }
         slab.putInt(stream + StreamRecord.CREDIT_ASKS, 0);
-        slab.putInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.CREDIT_WAIT, 1);
         if (slab.getInt(stream + StreamRecord.CREDIT_ON_REQUEST) != 0) {
             askNow(stream, nowNs);
         } else {
@@ -205,7 +204,7 @@ final class StreamSender {
         int doubled = Math.max(0, slab.getInt(stream + StreamRecord.CREDIT_ASKS) - 1);
         pause = Math.min(pause << Math.min(doubled, 20), Limits.CREDIT_ASK_MAX_NS);
         slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, nowNs + pause);
-        state.wakeBy(connection, nowNs + pause);
+        state.lookAtWaiters(connection, nowNs + pause);
     }
 
     /** The pause is over and there is still no credit: asks again, or gives the message up. */
