@@ -10,6 +10,9 @@ import java.util.SplittableRandom;
 
 /** Draws the settings of an endpoint: different on every host, and now and then as small as they may be. */
 final class Settings {
+    static final int SEGMENTS = 4;
+    static final int INLINE_BYTES = 200;
+
     private Settings() {
     }
 
@@ -50,6 +53,9 @@ final class Settings {
             c.receiveBufferPackets = 4 + r.nextInt(28);
             c.maxConnections = 1 + r.nextInt(4);
         }
+        c.maxSegments = SEGMENTS;
+        c.segmentListPool = c.maxWorkRequests + c.streamPool * c.receiveQueueDepth;
+        c.maxInlineBytes = INLINE_BYTES;
         return c;
     }
 

@@ -3,6 +3,7 @@ package io.metaroce.soak;
 
 import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
+import io.metaroce.transport.Segments;
 import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.Cause;
@@ -44,6 +45,7 @@ final class Simulation {
     private final boolean[] has = new boolean[Fault.values().length];
     private final List<Runnable> actions = new ArrayList<>();
     private final WorkRequest request = new WorkRequest();
+    private final Segments segments = new Segments(Settings.SEGMENTS);
     private long[] actionNs;
     private long nowNs = START_NS;
     private final long spanNs;
@@ -150,7 +152,7 @@ final class Simulation {
     private boolean nothingLives() {
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
-            if (!h.sides.isEmpty() || e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows() != 0) {
+            if (!h.sides.isEmpty() || e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows() + e.liveSegmentLists() + e.liveInlineRequests() != 0) {
                 return false;
             }
         }
@@ -592,6 +594,8 @@ final class Simulation {
         request.immediate = m.immediate;
         m.id = nextId++;
         request.wrId = m.id;
+        request.segments = style(m.id) % 3 == 0 ? pieces(m.local, m.length, m.id) : null;
+        request.inline = !read && m.length <= Settings.INLINE_BYTES && style(m.id) % 5 < 2;
         HostMemory.Range target = m.source != null ? m.source.remote : m.remote;
         request.remoteAddress = target != null ? target.address() : 0;
         request.remoteKey = target != null ? target.region().key() : 0;
@@ -604,6 +608,10 @@ final class Simulation {
         }
         int result = s.host.endpoint.post(s.handle, request);
         if (result == Endpoint.OK) {
+            if (request.inline) {
+                // It was copied: its memory may hold anything now.
+                s.host.memory.fill(m.local);
+            }
             stream.pending.add(m);
             if (Opcode.consumesReceive(m.opcode)) {
                 stream.undelivered.add(m);
@@ -632,6 +640,23 @@ final class Simulation {
         if (m.remote != null) {
             there.release(m.remote);
         }
+    }
+
+    /** How a request is posted, where that makes no difference to its peer: by its number, so that scenarios stay what they were. */
+    private static int style(long id) {
+        return (int) (id * 0x9e3779b97f4a7c15L >>> 40);
+    }
+
+    /** The same memory in pieces, some of them empty. */
+    private Segments pieces(HostMemory.Range range, int length, long id) {
+        segments.clear();
+        int at = 0;
+        for (int i = 1; i < Settings.SEGMENTS; i++) {
+            int piece = style(id * 31 + i) % (length - at + 1);
+            segments.add(range.address() + at, piece, range.region().key());
+            at += piece;
+        }
+        return segments.add(range.address() + at, length - at, range.region().key());
     }
 
     private static int posted(Host h) {
@@ -682,6 +707,8 @@ final class Simulation {
     /** Requests that must not even be taken. */
     private void refuseLocally(Side s, SplittableRandom r) {
         HostMemory.Range range = new HostMemory.Range(s.host.memory, s.host.memory.main[0], HostMemory.GAP, 100, 0, 0);
+        request.segments = null;
+        request.inline = false;
         request.opcode = Opcode.WRITE;
         request.stream = 0;
         request.localAddress = range.address();
@@ -733,7 +760,8 @@ final class Simulation {
                     break;
                 }
                 long id = nextId++;
-                int result = s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);
+                int result = style(id) % 3 == 0 ? s.host.endpoint.postReceive(s.handle, i, pieces(range, RECEIVE_BYTES, id), id)
+                        : s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);
                 if (result == Endpoint.OK) {
                     stream.receives.add(new Side.Receive(id, range, RECEIVE_BYTES));
                     if (s.host.config.streamPool < 64) {
