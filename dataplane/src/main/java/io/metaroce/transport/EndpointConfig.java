@@ -75,10 +75,11 @@ public final class EndpointConfig {
     public int minWindowPackets = 2;
     /** Longest time an acknowledgement waits for company, ns. */
     public long ackDelayNs = 1_000;
-    /** Seeds spray and jitter, and with {@link #secret} identifiers and cookies: same seed, same behaviour. */
+    /** Seeds spray and jitter: with the same seed and secret, the same behaviour. */
     public long seed = 1;
-    /** Secret of this endpoint; fill from a secure source outside tests and simulation. */
+    /** Secret of this endpoint, 128 bits, that identifiers and cookies come from; fill both from a secure source outside tests. */
     public long secret;
+    public long secretLow;
     /** Cryptography and key for encrypted connections; null: none are made. */
     public Security security;
     /** With {@link #security}: connections are encrypted or are not made. False: encrypted where the peer can. */

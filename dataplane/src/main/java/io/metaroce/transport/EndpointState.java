@@ -112,7 +112,7 @@ final class EndpointState {
         events = new EventQueue(n);
         completions = new CompletionQueue(slab, events, completionCount);
         random = new Prng(config.seed);
-        secret = new SipHash(config.secret, config.seed);
+        secret = new SipHash(config.secret, config.secretLow ^ config.seed);
         sealing = config.security == null ? null : new Sealing(this);
         stats = new ConnectionStats[n];
         for (int i = 0; i < n; i++) {

@@ -93,7 +93,9 @@ final class Ports {
         config.pathsPerPlane = options.pathsPerPlane();
         config.lineRateKbps = options.rate() / 1000;
         config.seed = options.seed;
-        config.secret = new SecureRandom().nextLong();
+        SecureRandom random = new SecureRandom();
+        config.secret = random.nextLong();
+        config.secretLow = random.nextLong();
         config.service = PerfClient.SERVICE;
         if (options.pskFile != null) {
             config.security = new PskSecurity(PskFile.read(options.pskFile));
