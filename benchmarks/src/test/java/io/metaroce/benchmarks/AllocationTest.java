@@ -63,8 +63,8 @@ class AllocationTest {
             least = Math.min(least, (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / (pair.datagrams - datagrams));
         }
         System.out.printf("Encryption allocates %.0f bytes a datagram, sealed and opened.%n", least);
-        // Sealed once and opened once.
-        assertTrue(least < 2 * 1100, least + " bytes a datagram");
+        // Sealed once and opened once: 1 KB each, and as much again where the compiler has not come to it yet.
+        assertTrue(least < 2 * 2048, least + " bytes a datagram");
     }
 
     @ParameterizedTest
