@@ -10,7 +10,7 @@ import hmac
 import struct
 
 VERSION = 1
-INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET, SEALED = range(1, 12)
+INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET, SEALED, PARK, PARK_ACK, PLANE = range(1, 15)
 FORMAT = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 # type -> [(name, offset, size)], header length
@@ -35,6 +35,9 @@ LAYOUT = {
     RESET: (PREFIX, 36),
 }
 LAYOUT[CLOSE_ACK] = LAYOUT[CLOSE]
+LAYOUT[PARK] = LAYOUT[PARK_ACK] = (PREFIX + [("senderCid", 12, 4), ("name", 16, 4)], 20)
+LAYOUT[PLANE] = (PREFIX + [("kind", 6, 1), ("plane", 7, 1), ("senderCid", 12, 4), ("sequence", 16, 4), ("port", 20, 2), ("token", 24, 8),
+                           ("addressHigh", 32, 8), ("addressLow", 40, 8)], 48)
 SEALED_FIELDS = [("number", 0, 4), ("versionType", 4, 1), ("generations", 5, 1), ("lane", 6, 2), ("destinationCid", 8, 4)]
 BLOCK = [("path", 0, 2), ("epoch", 2, 1), ("words", 3, 1), ("cumulative", 4, 4), ("span", 8, 2), ("hold", 10, 2), ("echo", 12, 4),
          ("ceCount", 16, 4), ("byteCount", 20, 4)]
@@ -187,7 +190,7 @@ TAG = 0x5EC0DE42
 CID = 0x00C0FFEE
 
 
-def header(kind, **values):
+def header(kind, /, **values):
     layout, length = LAYOUT[kind]
     values.setdefault("versionType", VERSION << 4 | kind)
     datagram = pack(layout, length, values)
@@ -320,9 +323,9 @@ def ack_vectors():
 
 
 def small_vectors():
-    out = Out("control.txt", "Probes, CLOSE, CLOSE_ACK and RESET.")
+    out = Out("control.txt", "Probes, CLOSE, CLOSE_ACK, PARK, PARK_ACK, PLANE and RESET.")
 
-    def simple(name, note, kind, tag=TAG, **values):
+    def simple(name, note, kind, /, tag=TAG, **values):
         datagram, all_values = header(kind, **values)
         out.vector(name, note, seal(datagram, tag), tag=tag, fields=lines_of(kind, all_values))
         return datagram
@@ -333,8 +336,23 @@ def small_vectors():
            receivePort=0, floor=0x80000000)
     simple("probe-full", "256 PSNs waited for: the distance says 255", PROBE, destinationCid=CID, floorDistance=255, path=0x07FF, epoch=255, nextPsn=300, timestamp=1,
            demand=1, receivePort=65535, floor=44)
+    padded, values = header(PROBE, destinationCid=CID, floorDistance=0, path=0x0101, epoch=2, nextPsn=7, timestamp=5, demand=0, receivePort=14791, floor=7)
+    padded += bytes(64 + 300 - 32)
+    out.vector("probe-padded", "as long as a Data packet with 300 bytes of payload", seal(padded, TAG), tag=TAG, fields=lines_of(PROBE, values))
     simple("close", "graceful", CLOSE, destinationCid=CID, reason=0, senderCid=0x01020304)
     simple("close-abort", "an unknown reason is kept", CLOSE, destinationCid=CID, reason=200, senderCid=0xFFFFFFFF)
+    simple("park", "the sender will know it by this name", PARK, destinationCid=CID, senderCid=0x01020304, name=0x0A0B0C0D)
+    simple("park-ack", "the highest name", PARK_ACK, destinationCid=CID, senderCid=0xFFFFFFFF, name=0xFFFFFFFF)
+    simple("plane-state", "plane 1 is at 192.0.2.1, port 14792", PLANE, destinationCid=CID, kind=0, plane=1, senderCid=0x01020304, sequence=2, port=14792, token=0,
+           addressHigh=0, addressLow=0xFFFFC0000201)
+    simple("plane-gone", "plane 7 is gone", PLANE, destinationCid=CID, kind=0, plane=7, senderCid=0x01020304, sequence=0xFFFFFFFF, port=0, token=0, addressHigh=0,
+           addressLow=0)
+    simple("plane-challenge", "asks for the token", PLANE, destinationCid=CID, kind=1, plane=1, senderCid=0x05060708, sequence=2, port=0, token=0x0123456789ABCDEF,
+           addressHigh=0, addressLow=0)
+    simple("plane-response", "returns it", PLANE, destinationCid=CID, kind=2, plane=1, senderCid=0x01020304, sequence=2, port=0, token=0x0123456789ABCDEF,
+           addressHigh=0, addressLow=0)
+    simple("plane-taken", "the statement is in force", PLANE, destinationCid=CID, kind=3, plane=1, senderCid=0x05060708, sequence=2, port=0, token=0, addressHigh=0,
+           addressLow=0)
     simple("close-ack", "confirms", CLOSE_ACK, destinationCid=CID, reason=7, senderCid=0x01020304)
 
     for name, note, offending in (("reset-probe", "answers a probe", probe),
@@ -387,7 +405,7 @@ def with_tlvs(kind, tlvs, pad_to=0, **values):
 
 ALL_TLVS = [u32(1, 4096), planes((mapped(10, 0, 0, 1), 14791), (V6, 14792)), u32(3, 48), u32(4, 1024), u32(5, 4096), u32(6, 1), u32(7, 16),
             tlv(8, struct.pack(">Q", 400_000_000)), u32(9, 1024), tlv(10, "MetaRoCE \u00fcber Java".encode()), u32(11, 16), u32(12, 25_000_000), u32(13, 7),
-            tlv(14, struct.pack(">HH", 1, 0) + bytes(range(64)))]
+            tlv(14, struct.pack(">HH", 1, 0) + bytes(range(64))), tlv(15, struct.pack(">IIQ", 0x0A0B0C0D, 0x12345678, 0xFEDCBA9876543210))]
 
 
 def handshake_vectors():
@@ -397,6 +415,8 @@ def handshake_vectors():
     out.vector("init-first", "no cookie, one plane, all else by default", seal(first, 0), fields=fields)
     second, fields = with_tlvs(INIT, ALL_TLVS, 512, receivePort=14792, cookieHigh=0x1111111122222222, cookieLow=0x3333333344444444, **identity)
     out.vector("init-cookie", "with cookie and every parameter", seal(second, 0), fields=fields)
+    gaps, fields = with_tlvs(INIT, [planes((bytes(16), 0), (mapped(192, 0, 2, 1), 14791), (bytes(16), 0), (bytes(16), 14793))], 512, **identity)
+    out.vector("init-planes-absent", "planes 0 and 2 are not there; plane 3 is where the datagram came from", seal(gaps, 0), fields=fields)
     longest, fields = with_tlvs(INIT, [planes(*[(mapped(10, 0, i, 1), 14791 + i) for i in range(8)])], 1024, **identity)
     out.vector("init-longest", "1,024 bytes, eight planes", seal(longest, 0), fields=fields)
     future, fields = with_tlvs(INIT, [tlv(200, b"\x01\x02\x03"), planes((mapped(192, 0, 2, 1), 14791)), tlv(200, b""), tlv(0, b"\x07")], 512, **identity)
@@ -494,7 +514,6 @@ def malformed_vectors():
     bad("version-0", "BAD_VERSION", "version 0", packet(versionType=0x05))
     bad("version-2", "BAD_VERSION", "version 2", packet(versionType=0x25))
     bad("type-0", "BAD_TYPE", "type 0", packet(versionType=0x10))
-    bad("type-12", "BAD_TYPE", "type 12", packet(versionType=0x1C))
     bad("type-15", "BAD_TYPE", "type 15", packet(versionType=0x1F))
     bad("data-payload-cut", "LENGTH_MISMATCH", "a byte of payload is missing", good[:-1])
     bad("data-payload-long", "LENGTH_MISMATCH", "a byte too much", good + b"x")
@@ -557,7 +576,7 @@ def malformed_vectors():
         return header(PROBE, **dict(dict(destinationCid=CID, nextPsn=10, floor=10), **values))[0]
 
     bad("probe-cut", "TOO_SHORT", "31 bytes", probe()[:31])
-    bad("probe-long", "LENGTH_MISMATCH", "33 bytes", probe() + b"x")
+    bad("probe-long", "LENGTH_MISMATCH", "16,449 bytes", probe() + bytes(16417))
     bad("probe-cid-0", "BAD_CID", "destination CID 0", probe(destinationCid=0))
     bad("probe-plane-8", "BAD_PATH", "plane 8", probe(path=0x0800))
     bad("probe-floor-ahead", "BAD_FLOOR", "floor beyond next PSN", probe(floor=11))
@@ -571,6 +590,22 @@ def malformed_vectors():
     bad("close-long", "LENGTH_MISMATCH", "21 bytes", close() + b"x")
     bad("close-cid-0", "BAD_CID", "destination CID 0", close(destinationCid=0))
     bad("close-sender-0", "BAD_CID", "sender's CID 0", close(senderCid=0))
+    def park(**values):
+        return header(PARK, **dict(dict(destinationCid=CID, senderCid=1, name=2), **values))[0]
+
+    bad("park-cut", "TOO_SHORT", "19 bytes", park()[:19])
+    bad("park-long", "LENGTH_MISMATCH", "21 bytes", park() + b"x")
+    bad("park-cid-0", "BAD_CID", "destination CID 0", park(destinationCid=0))
+    bad("park-sender-0", "BAD_CID", "sender's CID 0", park(senderCid=0))
+    bad("park-ack-name-0", "BAD_CID", "name 0", park(versionType=0x1D, name=0))
+    def plane(**values):
+        return header(PLANE, **dict(dict(destinationCid=CID, senderCid=1, plane=1), **values))[0]
+
+    bad("plane-cut", "TOO_SHORT", "47 bytes", plane()[:47])
+    bad("plane-long", "LENGTH_MISMATCH", "49 bytes", plane() + b"x")
+    bad("plane-cid-0", "BAD_CID", "destination CID 0", plane(destinationCid=0))
+    bad("plane-sender-0", "BAD_CID", "sender's CID 0", plane(senderCid=0))
+    bad("plane-8", "BAD_PATH", "plane 8", plane(plane=8))
     bad("close-ack-cut", "TOO_SHORT", "19 bytes", close(versionType=0x19)[:19])
 
     where = planes((mapped(192, 0, 2, 1), 14791))
@@ -596,12 +631,13 @@ def malformed_vectors():
                         ("rate-999", tlv(8, struct.pack(">Q", 999))), ("rate-negative", tlv(8, struct.pack(">Q", 1 << 63))), ("rate-short", tlv(8, bytes(4))),
                         ("buffer-0", u32(9, 0)), ("implementation-65", tlv(10, b"x" * 65)), ("reads-empty", tlv(11, b"")), ("share-short", tlv(12, bytes(3))),
                         ("service-long", tlv(13, bytes(8))), ("security-1", tlv(14, b"\x00")), ("security-suite-1-short", tlv(14, b"\x00\x01" + bytes(65))),
-                        ("security-suite-1-long", tlv(14, b"\x00\x01" + bytes(67)))):
+                        ("security-suite-1-long", tlv(14, b"\x00\x01" + bytes(67))), ("resume-short", tlv(15, bytes(15))), ("resume-0", tlv(15, bytes(16)))):
         bad("parameter-" + name, "BAD_PARAMETER", "out of range", init([where, wrong]), 0)
     bad("parameter-twice", "BAD_PARAMETER", "the same parameter twice", init([where, u32(1, 4096), u32(1, 4096)]), 0)
     bad("planes-empty", "BAD_PARAMETER", "no plane", init([tlv(2, b"")]), 0)
     bad("planes-nine", "BAD_PARAMETER", "nine planes", init([planes(*[(V6, 1)] * 9)]), 0)
     bad("planes-odd", "BAD_PARAMETER", "19 bytes", init([tlv(2, V6 + b"\x39\xc7\x00")]), 0)
+    bad("planes-absent", "BAD_PARAMETER", "no plane is there", init([planes((bytes(16), 0), (bytes(16), 0))]), 0)
     bad("planes-port-0", "BAD_PARAMETER", "port 0", init([planes((V6, 0))]), 0)
     bad("accept-cut", "TOO_SHORT", "31 bytes", accept()[:31], 0)
     bad("accept-tlv-bytes", "LENGTH_MISMATCH", "TLV bytes say four more", accept(tlvBytes=28), 0)

@@ -7,6 +7,7 @@ import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.NetAddress;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -93,6 +94,32 @@ public final class CoreLoop implements AutoCloseable {
     @Override
     public void close() {
         port.close();
+    }
+
+    /**
+     * Opens a plane of the port at this address, or moves it there, and tells all peers. Loop's thread, not from within the task.
+     *
+     * @throws io.metaroce.port.PortException if the port cannot; the plane is closed then, for peers as well
+     */
+    public void setPlane(int plane, NetAddress address) {
+        // What waits for the port may name sockets that are about to go: lost, like what is on its way.
+        tx.count = 0;
+        try {
+            port.setPlane(plane, address);
+        } catch (RuntimeException e) {
+            if (port.localAddress(plane) == null && endpoint.hasPlane(plane)) {
+                endpoint.removePlane(Clock.nowNs(), plane);
+            }
+            throw e;
+        }
+        endpoint.setPlane(Clock.nowNs(), plane, port.localAddress(plane), port.sourcePorts(plane));
+    }
+
+    /** Closes a plane of the port, and tells all peers. The last one must stay. Loop's thread, not from within the task. */
+    public void removePlane(int plane) {
+        endpoint.removePlane(Clock.nowNs(), plane);
+        tx.count = 0;
+        port.removePlane(plane);
     }
 
     private boolean transmit() {

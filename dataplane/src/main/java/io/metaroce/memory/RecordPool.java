@@ -50,6 +50,11 @@ public final class RecordPool {
         return (int) ((record - base) / recordBytes);
     }
 
+    /** Whether this is the address of one of the pool's records. */
+    public boolean holds(long record) {
+        return record >= base && record < base + capacity * recordBytes;
+    }
+
     public long at(int index) {
         return base + index * recordBytes;
     }

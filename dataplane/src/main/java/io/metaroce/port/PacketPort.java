@@ -11,10 +11,10 @@ import io.metaroce.wire.NetAddress;
  * <p>One thread owns a port. No method blocks. Nothing is allocated after construction.
  */
 public interface PacketPort extends AutoCloseable {
-    /** Number of planes, 1 to 8. */
+    /** Number of planes, 1 to 8, those that are not open included. */
     int planes();
 
-    /** Address and UDP port on which peers reach this plane. */
+    /** Address and UDP port on which peers reach this plane; null where it is not open. */
     NetAddress localAddress(int plane);
 
     /** UDP source ports that may be named in {@link TxBurst#sourcePort} for this plane; at least one, all distinct. */
@@ -36,6 +36,22 @@ public interface PacketPort extends AutoCloseable {
 
     /** Datagrams of {@code datagramBytes} that may wait unread on one plane without loss. */
     int receiveBuffer(int datagramBytes);
+
+    /**
+     * Opens a plane at this address, or moves it there. Datagrams that wait in the plane to be received are lost, as those are that go
+     * to where it was. {@link #sourcePorts} and {@link #localAddress} tell what it became. Set-up: allocates, may block shortly.
+     *
+     * @param plane below {@link #planes()}
+     * @throws PortException if it cannot be had, and the plane is closed then; or if this kind of port has fixed planes
+     */
+    default void setPlane(int plane, NetAddress address) {
+        throw new PortException("the planes of this port are fixed: " + description());
+    }
+
+    /** Closes a plane. Nothing may be sent on it until {@link #setPlane} opens it again. */
+    default void removePlane(int plane) {
+        throw new PortException("the planes of this port are fixed: " + description());
+    }
 
     /** Fills {@code burst} anew (count from 0). The frames of the previous call become invalid. */
     void receive(RxBurst burst);

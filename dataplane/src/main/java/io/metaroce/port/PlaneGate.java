@@ -102,6 +102,16 @@ public final class PlaneGate implements PacketPort {
     }
 
     @Override
+    public void setPlane(int plane, NetAddress address) {
+        port.setPlane(plane, address);
+    }
+
+    @Override
+    public void removePlane(int plane) {
+        port.removePlane(plane);
+    }
+
+    @Override
     public int preferredRun() {
         return port.preferredRun();
     }

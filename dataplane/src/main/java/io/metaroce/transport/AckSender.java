@@ -83,7 +83,7 @@ final class AckSender {
 
     private void datagram(long connection, long nowNs) {
         int dirty = slab.getInt(connection + DIRTY_PLANES);
-        int planeNumber = dirty != 0 ? Integer.numberOfTrailingZeros(dirty) : 0;
+        int planeNumber = dirty != 0 ? Integer.numberOfTrailingZeros(dirty) : state.firstPlaneUp(connection);
         long plane = state.plane(connection, planeNumber);
         long at = out.header();
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
@@ -134,7 +134,7 @@ final class AckSender {
                 return p;
             }
         }
-        return planeNumber;
+        return state.firstPlaneUp(connection);
     }
 
     /** The first good path of the plane from this one on, or this one if none is: a route that failed would lose what we tell. */

@@ -17,9 +17,13 @@ final class ConnectionRecord {
     static final int CLOSE_SENT = 6;
     /** Closed by the peer; stays for a moment to answer a repeated CLOSE. */
     static final int LINGER = 7;
+    /** PARK is repeated until the peer has parked, or one of us has something to do. */
+    static final int PARKING = 8;
 
     private static final Layout L = new Layout("connection", BYTES);
     static final int POOL_LINK = L.i64();
+    /** What the application calls the connection, and what its peer calls it while it is parked: the CID that it had first. */
+    static final int HANDLE = L.i32();
     static final int STATE = L.i32();
     /** Slot in the pool. */
     static final int INDEX = L.i32();
@@ -117,6 +121,33 @@ final class ConnectionRecord {
     static final int REFUSED = L.i32Array(2 * Limits.REFUSED_STREAMS);
     static final int PEER_DUPLICATES = L.i32();
     static final int DUPLICATES = L.i32();
+
+    /** The application has the connection already: the handshake under way resumes it. */
+    static final int KNOWN = L.i32();
+    /** What the peer calls the parked connection. */
+    static final int REMOTE_NAME = L.i32();
+    /* The context that the connection had when it was parked, while it is being resumed. */
+    static final int PARKED_CID = L.i32();
+    static final int PARKED_LOCAL_TAG = L.i32();
+    static final int PARKED_REMOTE_TAG = L.i32();
+    /** The application closed it while it was being resumed. */
+    static final int CLOSING = L.i32();
+    static final int PARKED_NONCE = L.i64();
+    /** Data packets both ways at the last look, and since when there are no more: where the cookie was before the connection was established. */
+    static final int IDLE_PACKETS = COOKIE;
+    static final int IDLE_SINCE_NS = COOKIE + 8;
+
+    /** Something is to be told or asked about planes. */
+    static final int PLANE_NEWS = L.i32();
+
+    /** Payload of a full packet of messages that begin now; what routes must carry while messages with larger ones live, and how many these are. */
+    static final int PACKET_BYTES = L.i32();
+    static final int ROUTE_BYTES = L.i32();
+    static final int LARGER_WORK = L.i32();
+    /** Some plane is being measured, or no plane carries what is under way, since then. */
+    static final int SIZE_NEWS = L.i32();
+    /* In the place of what only counts while a connection is being resumed. */
+    static final int STUCK_SINCE_NS = PARKED_NONCE;
 
     static {
         L.end();

@@ -29,9 +29,13 @@ final class Connections {
     private final StreamReceiver receiver;
     private final ReceiverShare share;
     private final ReplyQueue replies;
+    private final Parking parking;
+    private final Planes planes;
+    private final PayloadSize size;
+    private final Backoff backoff = new Backoff();
 
     Connections(EndpointState state, Handshake handshake, Health health, PathSender paths, StreamSender sender, StreamTable streams,
-            StreamReceiver receiver, ReceiverShare share, ReplyQueue replies) {
+            StreamReceiver receiver, ReceiverShare share, ReplyQueue replies, Parking parking, Planes planes, PayloadSize size) {
         this.state = state;
         this.handshake = handshake;
         this.health = health;
@@ -41,12 +45,16 @@ final class Connections {
         this.receiver = receiver;
         this.share = share;
         this.replies = replies;
+        this.parking = parking;
+        this.planes = planes;
+        this.size = size;
         slab = state.slab;
     }
 
     int connect(long nowNs, NetAddress peer, int protectionDomain) {
         long c = state.takeConnection();
         if (c == 0) {
+            parking.makeRoom();
             return -1;
         }
         slab.putInt(c + STATE, ConnectionRecord.INIT_SENT);
@@ -55,28 +63,45 @@ final class Connections {
         slab.putInt(c + ConnectionRecord.SERVICE, state.config.service);
         slab.putLong(c + ConnectionRecord.NONCE, state.nextSecret());
         // Until the peer's parameters are known there is one plane: where it was asked to be.
-        slab.putInt(c + ConnectionRecord.PLANES, 1);
-        long plane = state.plane(c, 0);
+        slab.putInt(c + ConnectionRecord.PLANES, state.config.planes());
+        int first = 0;
+        while (state.ownAddresses[first] == null) {
+            first++;
+        }
+        for (int p = 0; p < state.config.planes(); p++) {
+            slab.putInt(state.plane(c, p) + PlaneRecord.STATE, p == first ? PlaneRecord.UP : PlaneRecord.ABSENT);
+        }
+        long plane = state.plane(c, first);
         slab.putLong(plane + PlaneRecord.REMOTE_HIGH, peer.high());
         slab.putLong(plane + PlaneRecord.REMOTE_LOW, peer.low());
         slab.putInt(plane + PlaneRecord.REMOTE_PORT, peer.port());
         slab.putLong(c + HANDSHAKE_START_NS, nowNs);
-        slab.putLong(c + RETRY_DELAY_NS, Limits.INIT_RETRY_NS);
-        slab.putLong(c + RETRY_NS, nowNs + Limits.INIT_RETRY_NS);
         handshake.begin(c);
-        state.wakeBy(c, nowNs + Limits.INIT_RETRY_NS);
-        return slab.getInt(c + ConnectionRecord.LOCAL_CID);
+        slab.putLong(c + RETRY_DELAY_NS, Limits.INIT_RETRY_NS / 2);
+        slab.putLong(c + RETRY_NS, backoff.mayCall(peer.high(), peer.low(), peer.port(), nowNs));
+        // Whoever was told to wait for very long is told of the time-out first.
+        state.wakeBy(c, Math.min(slab.getLong(c + RETRY_NS), nowNs + state.config.connectTimeoutNs));
+        return slab.getInt(c + ConnectionRecord.HANDLE);
     }
 
     /** Both ends know each other: paths open, and the application hears of it. */
     void establish(long c, int event, long rttNs, long nowNs) {
-        slab.putInt(c + STATE, ConnectionRecord.ESTABLISHED);
+        boolean known = slab.getInt(c + ConnectionRecord.KNOWN) != 0;
+        slab.putInt(c + STATE, slab.getInt(c + ConnectionRecord.CLOSING) != 0 ? ConnectionRecord.DRAINING : ConnectionRecord.ESTABLISHED);
+        slab.putInt(c + ConnectionRecord.CLOSING, 0);
+        state.forgetFormerCid(c);
         slab.putLong(c + LAST_RX_NS, nowNs);
         paths.open(c, Math.clamp(rttNs, 1, 1_000_000_000), nowNs);
         // Proves to the responder that ACCEPT arrived.
-        paths.wantProbe(c, state.path(c, 0, 0));
+        paths.wantProbe(c, state.path(c, state.firstPlaneUp(c), 0));
         state.wakeBy(c, nowNs + Limits.KEEPALIVE_NS);
-        announce(c, event, 0);
+        if (known) {
+            state.counters.resumes++;
+        } else {
+            announce(c, event, 0);
+        }
+        planes.onEstablished(c, nowNs);
+        parking.look(c, nowNs);
     }
 
     void onTimer(long c, long nowNs) {
@@ -87,15 +112,32 @@ final class Connections {
                 }
             }
             case ConnectionRecord.HALF_OPEN -> {
-                if (nowNs - slab.getLong(c + HANDSHAKE_START_NS) >= Limits.HALF_OPEN_NS) {
+                long silentNs = nowNs - slab.getLong(c + HANDSHAKE_START_NS);
+                if (silentNs >= Limits.HALF_OPEN_NS && slab.getInt(c + ConnectionRecord.KNOWN) != 0) {
+                    lose(c, Event.FAILED, Reason.TIMEOUT, silentNs);
+                } else if (silentNs >= Limits.HALF_OPEN_NS) {
                     free(c);
                 } else {
                     state.wakeBy(c, slab.getLong(c + HANDSHAKE_START_NS) + Limits.HALF_OPEN_NS);
                 }
             }
-            case ConnectionRecord.ESTABLISHED, ConnectionRecord.DRAINING -> {
+            case ConnectionRecord.ESTABLISHED, ConnectionRecord.DRAINING, ConnectionRecord.PARKING -> {
                 if (!health.onTimer(c, nowNs)) {
                     lose(c, Event.FAILED, Reason.TIMEOUT, nowNs - slab.getLong(c + LAST_RX_NS));
+                    return;
+                }
+                if (slab.getInt(c + ConnectionRecord.PLANE_NEWS) != 0) {
+                    planes.onTimer(c, nowNs);
+                }
+                if (slab.getInt(c + ConnectionRecord.SIZE_NEWS) != 0 && !size.onTimer(c, paths, nowNs)) {
+                    tell(c, Reason.PATH_MTU);
+                    lose(c, Event.FAILED, Reason.PATH_MTU, 0);
+                    return;
+                }
+                if (slab.getInt(c + STATE) == ConnectionRecord.PARKING) {
+                    parking.retry(c, nowNs);
+                } else {
+                    parking.look(c, nowNs);
                 }
             }
             case ConnectionRecord.CLOSE_SENT -> retryClose(c, nowNs);
@@ -138,38 +180,127 @@ final class Connections {
                 return;
             }
             slab.addInt(c + CLOSE_TRIES, 1);
-            handshake.want(c, Handshake.SEND_CLOSE);
+            state.want(c, Handshake.SEND_CLOSE);
             long delay = Math.max(4L * slab.getInt(state.plane(c, 0) + PlaneRecord.SRTT_NS), Limits.INIT_RETRY_NS);
             slab.putLong(c + RETRY_NS, nowNs + delay);
         }
         state.wakeBy(c, slab.getLong(c + RETRY_NS));
     }
 
-    void close(long c, long nowNs) {
+    /** No context for a parked connection now. */
+    static final long NO_CONTEXT = -1;
+
+    /** The connection on which the application may post; a parked one is called. 0: none; or {@link #NO_CONTEXT}. */
+    long forWork(int handle) {
+        long c = state.named(handle);
         if (c == 0) {
-            return;
+            long parked = state.names.parked(handle);
+            if (parked == 0) {
+                return 0;
+            }
+            c = parking.unpark(parked);
+            if (c == 0) {
+                return NO_CONTEXT;
+            }
+            parking.call(c, state.nowNs);
+            return c;
         }
         int phase = slab.getInt(c + STATE);
         if (phase == ConnectionRecord.ESTABLISHED) {
+            return c;
+        }
+        if (phase == ConnectionRecord.PARKING) {
+            parking.abandon(c);
+            return c;
+        }
+        boolean resuming = phase < ConnectionRecord.ESTABLISHED && slab.getInt(c + ConnectionRecord.KNOWN) != 0;
+        return resuming && slab.getInt(c + ConnectionRecord.CLOSING) == 0 ? c : 0;
+    }
+
+    void close(int handle, long nowNs) {
+        long c = forWork(handle);
+        if (c == NO_CONTEXT) {
+            // Nothing is under way, so nothing is lost should the peer not hear of it: its next call is refused then.
+            long parked = state.names.parked(handle);
+            parking.close(parked, Type.CLOSE, Reason.GRACEFUL);
+            endParked(parked, Reason.GRACEFUL, true);
+            return;
+        }
+        if (c == 0) {
+            c = state.named(handle);
+            if (c != 0 && slab.getInt(c + STATE) < ConnectionRecord.ESTABLISHED && slab.getInt(c + ConnectionRecord.KNOWN) == 0) {
+                free(c);
+            }
+            return;
+        }
+        if (slab.getInt(c + STATE) == ConnectionRecord.ESTABLISHED) {
             slab.putInt(c + STATE, ConnectionRecord.DRAINING);
             state.makeReady(c);
-        } else if (phase < ConnectionRecord.ESTABLISHED) {
-            free(c);
+        } else {
+            slab.putInt(c + ConnectionRecord.CLOSING, 1);
         }
     }
 
-    void abort(long c, int reason) {
-        if (c == 0 || slab.getInt(c + STATE) == ConnectionRecord.LINGER) {
+    void abort(int handle, int reason) {
+        long c = state.named(handle);
+        if (c == 0) {
+            long parked = state.names.parked(handle);
+            if (parked != 0) {
+                parking.close(parked, Type.CLOSE, reason);
+                endParked(parked, reason, false);
+            }
             return;
         }
-        if (slab.getInt(c + STATE) >= ConnectionRecord.ESTABLISHED) {
+        if (slab.getInt(c + STATE) == ConnectionRecord.LINGER) {
+            return;
+        }
+        if (slab.getInt(c + STATE) >= ConnectionRecord.ESTABLISHED || slab.getInt(c + ConnectionRecord.KNOWN) != 0) {
             tell(c, reason);
         }
         free(c);
     }
 
+    /** A packet for a CID that no live connection has. Returns false if no parked one had it either. */
+    boolean onParked(long at, int length) {
+        long p = state.names.formerCid(Prefix.destinationCid(at));
+        if (p == 0) {
+            return false;
+        }
+        if (!state.parked.holds(p)) {
+            // Being resumed: the peer will hear of it by INIT or ACCEPT.
+            return true;
+        }
+        if (parking.answer(p, at, length) && Prefix.type(at) == Type.CLOSE && CloseHeader.senderCid(at) == slab.getInt(p + ParkedRecord.REMOTE_CID)) {
+            parking.close(p, Type.CLOSE_ACK, CloseHeader.reason(at));
+            endParked(p, CloseHeader.reason(at), true);
+        }
+        return true;
+    }
+
+    /** Ends a parked connection, with an event if the application has not asked for it. */
+    private void endParked(long p, int reason, boolean tellApplication) {
+        if (tellApplication) {
+            Event event = state.events.push(false);
+            if (event == null) {
+                state.counters.eventOverflow++;
+            } else {
+                event.kind = reason == Reason.GRACEFUL ? Event.CLOSED : Event.FAILED;
+                event.connection = slab.getInt(p + ParkedRecord.HANDLE);
+                event.reason = reason;
+                long plane = parking.callablePlane(p);
+                event.peerHigh = slab.getLong(plane + ParkedRecord.REMOTE_HIGH);
+                event.peerLow = slab.getLong(plane + ParkedRecord.REMOTE_LOW);
+                event.peerPort = slab.getInt(plane + ParkedRecord.REMOTE_PORT);
+            }
+        }
+        endStreams(p, slab.getLong(p + ParkedRecord.ALL_STREAMS));
+        state.names.unpark(slab.getInt(p + ParkedRecord.HANDLE));
+        state.names.forgetCid(slab.getInt(p + ParkedRecord.LOCAL_CID));
+        state.parked.give(p);
+    }
+
     /** One CLOSE with this reason, on its own: the connection's state is about to go. */
-    private void tell(long c, int reason) {
+    void tell(long c, int reason) {
         long reply = replies.open();
         if (reply == 0) {
             state.counters.controlOverflow++;
@@ -204,7 +335,7 @@ final class Connections {
             slab.putLong(c + RETRY_NS, nowNs + Limits.LINGER_NS);
             state.wakeBy(c, nowNs + Limits.LINGER_NS);
         }
-        handshake.want(c, Handshake.SEND_CLOSE_ACK);
+        state.want(c, Handshake.SEND_CLOSE_ACK);
     }
 
     void onCloseAck(long c) {
@@ -215,8 +346,26 @@ final class Connections {
         }
     }
 
-    /** The peer refused; {@code text} are {@code textBytes} bytes of UTF-8 in its own words. */
+    /** The peer will not have the connection now, or not at all; {@code text} are {@code textBytes} bytes of UTF-8 in its own words. */
     void refused(long c, int reason, long retryAfterMs, long text, int textBytes) {
+        if (retryAfterMs > 0) {
+            long plane = state.plane(c, state.callablePlane(c, 0));
+            backoff.note(slab.getLong(plane + PlaneRecord.REMOTE_HIGH), slab.getLong(plane + PlaneRecord.REMOTE_LOW),
+                    slab.getInt(plane + PlaneRecord.REMOTE_PORT), state.nowNs + Math.min(retryAfterMs, Limits.RETRY_AFTER_MAX_MS) * 1_000_000);
+        }
+        if (slab.getInt(c + ConnectionRecord.KNOWN) != 0) {
+            if (reason != Reason.NO_CONTEXT) {
+                lose(c, Event.FAILED, reason == Reason.UNKNOWN_CONNECTION ? Reason.PEER_RESTARTED : reason, 0);
+                return;
+            }
+            // What was posted waits for the peer's context; CONNECT_TIMEOUT bounds it.
+            long untilNs = state.nowNs + Math.clamp(retryAfterMs, 1, state.config.connectTimeoutNs / 1_000_000) * 1_000_000;
+            slab.putLong(c + RETRY_NS, untilNs);
+            slab.putLong(c + ConnectionRecord.KEEPALIVE_TX_NS, untilNs);
+            slab.putLong(c + RETRY_DELAY_NS, Limits.INIT_RETRY_NS / 2);
+            slab.putInt(c + ConnectionRecord.CONTROL, 0);
+            return;
+        }
         Event event = announce(c, Event.REFUSED, reason);
         if (event != null) {
             event.retryAfterMs = retryAfterMs;
@@ -251,7 +400,7 @@ final class Connections {
             return null;
         }
         event.kind = kind;
-        event.connection = slab.getInt(c + ConnectionRecord.LOCAL_CID);
+        event.connection = slab.getInt(c + ConnectionRecord.HANDLE);
         event.reason = reason;
         event.encrypted = slab.getInt(c + ConnectionRecord.SEALED) != 0;
         receiver.describe(event, c);
@@ -261,15 +410,7 @@ final class Connections {
     /** Frees streams, packets and shares, completing what was posted. */
     private void drop(long c) {
         paths.discard(c);
-        for (long s = slab.getLong(c + ConnectionRecord.ALL_STREAMS); s != 0; ) {
-            long next = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION);
-            slab.putInt(s + StreamRecord.STATE, StreamRecord.ERROR);
-            sender.abandon(s);
-            ReceiveQueue.flush(state, s, Completion.CONNECTION_LOST);
-            receiver.release(s);
-            streams.remove(c, s);
-            s = next;
-        }
+        endStreams(c, slab.getLong(c + ConnectionRecord.ALL_STREAMS));
         slab.putLong(c + ConnectionRecord.ALL_STREAMS, 0);
         slab.putLong(c + ConnectionRecord.STREAMS_HEAD, 0);
         slab.putLong(c + ConnectionRecord.STREAMS_TAIL, 0);
@@ -278,15 +419,20 @@ final class Connections {
         }
     }
 
+    private void endStreams(long owner, long first) {
+        for (long s = first; s != 0; ) {
+            long next = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION);
+            slab.putInt(s + StreamRecord.STATE, StreamRecord.ERROR);
+            sender.abandon(s);
+            ReceiveQueue.flush(state, s, Completion.CONNECTION_LOST);
+            receiver.release(s);
+            streams.remove(owner, s);
+            s = next;
+        }
+    }
+
     private void free(long c) {
         drop(c);
-        state.unready(c);
-        state.timers.remove(c);
-        if (state.sealing != null) {
-            state.sealing.forget(c);
-        }
-        slab.putInt(c + STATE, ConnectionRecord.FREE);
-        state.planes.give(slab.getLong(c + ConnectionRecord.FIRST_PLANE));
-        state.connections.give(c);
+        state.giveConnection(c);
     }
 }

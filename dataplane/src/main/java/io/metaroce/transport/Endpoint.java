@@ -30,12 +30,14 @@ public final class Endpoint {
     public static final int STREAM_IN_ERROR = 6;
     /** Not an operation, or a Read or atomic and the peer takes none. */
     public static final int BAD_OPCODE = 7;
-
     /** No such shared receive queue, or not for this stream. */
     public static final int BAD_QUEUE = 8;
 
     /** More segments than {@link EndpointConfig#maxSegments}, or more than one for an atomic. */
     public static final int TOO_MANY_SEGMENTS = 9;
+
+    /** The connection is parked, and all contexts are in use: try again. An idle connection is being parked meanwhile, if there is one. */
+    public static final int NO_CONTEXT = 10;
 
     /** For {@link #useSharedReceives}: every stream of the connection that comes to be from now on. */
     public static final int ALL_STREAMS = -1;
@@ -54,6 +56,8 @@ public final class Endpoint {
     private final Handshake handshake;
     private final Transmitter transmitter;
     private final Connections connections;
+    private final Parking parking;
+    private final Planes planes;
     private final Receiver receiver;
     private long requestCounter;
 
@@ -74,13 +78,16 @@ public final class Endpoint {
         ReadResponder reads = new ReadResponder(state, sender);
         StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads, memory);
         sender.failVia(streamReceiver);
-        paths = new PathSender(state, windows, new Aimd(state, windows), sender);
+        PayloadSize size = new PayloadSize(state, windows);
+        paths = new PathSender(state, windows, new Aimd(state, windows), sender, size);
         acks = new AckSender(state, out, share, streams, sender);
-        handshake = new Handshake(state, out, replies, share);
+        parking = new Parking(state, replies, share);
+        planes = new Planes(state, replies, paths, share, size);
+        handshake = new Handshake(state, out, replies, share, parking);
         transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads, memory);
         Health health = new Health(state, paths, sender, reads);
-        connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies);
-        receiver = new Receiver(state, connections, handshake, replies, windows, paths, acks, share, streams, sender, streamReceiver);
+        connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies, parking, planes, size);
+        receiver = new Receiver(state, connections, handshake, replies, parking, planes, windows, paths, acks, share, streams, sender, streamReceiver);
     }
 
     // ---- datagrams ----
@@ -121,7 +128,7 @@ public final class Endpoint {
         }
         int phase = slab.getInt(c + ConnectionRecord.STATE);
         handshake.control(c, nowNs);
-        if (phase == ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.DRAINING) {
+        if (phase == ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.DRAINING || phase == ConnectionRecord.PARKING) {
             if (acks.isDue(c, nowNs)) {
                 acks.send(c, nowNs);
             }
@@ -141,7 +148,7 @@ public final class Endpoint {
     /**
      * Starts connecting; CONNECTED, REFUSED or FAILED follows as an event within the connect timeout.
      *
-     * @param peer address of the peer's plane 0, reached from our plane 0
+     * @param peer address of the peer's plane 0, reached from our plane 0; where we have no plane 0, of the first that we have
      * @return a handle, positive, or -1 when {@link EndpointConfig#maxConnections} are in use
      */
     public int connect(long nowNs, NetAddress peer, int protectionDomain) {
@@ -152,7 +159,7 @@ public final class Endpoint {
     /** Closes after all posted work is done; the event CLOSED follows. Posting is refused from now on. */
     public void close(long nowNs, int connection) {
         state.nowNs = nowNs;
-        connections.close(state.connectionOf(connection), nowNs);
+        connections.close(connection, nowNs);
     }
 
     /**
@@ -161,7 +168,24 @@ public final class Endpoint {
      */
     public void abort(long nowNs, int connection, int reason) {
         state.nowNs = nowNs;
-        connections.abort(state.connectionOf(connection), reason);
+        connections.abort(connection, reason);
+    }
+
+    /**
+     * Gives the connection's context back while nothing is under way (spec: "Park"); the handle stays good, and the next post takes a
+     * context again and costs one more round trip. The peer's end is parked as well. It takes a round trip; {@link #isParked} tells.
+     *
+     * @return false if something is under way as far as is known here, or no more connections can be parked
+     */
+    public boolean park(long nowNs, int connection) {
+        state.nowNs = nowNs;
+        long c = state.named(connection);
+        return c != 0 && parking.start(c, nowNs);
+    }
+
+    /** Whether the connection is there, but has no context now. */
+    public boolean isParked(int connection) {
+        return state.names.parked(connection) != 0;
     }
 
     /** Takes the next event; false if there is none. */
@@ -169,13 +193,51 @@ public final class Endpoint {
         return state.events.poll(event);
     }
 
+    // ---- planes ----
+
+    /**
+     * Our plane is at this address from now on: added where there was none, or moved. All connections tell their peers, who take it
+     * when they found us there; what was under way on the plane goes on over others, or waits. Datagrams of the plane that were
+     * transmitted before must have left, or be dropped by the caller.
+     *
+     * @param plane below {@link EndpointConfig#planes()}
+     * @param sourcePorts of the plane, at least one; copied
+     */
+    public void setPlane(long nowNs, int plane, NetAddress address, int[] sourcePorts) {
+        if (plane < 0 || plane >= state.ownAddresses.length) {
+            throw new IllegalArgumentException("plane " + plane + " is outside 0.." + (state.ownAddresses.length - 1));
+        }
+        if (sourcePorts.length == 0) {
+            throw new IllegalArgumentException("plane " + plane + " has no source port");
+        }
+        state.nowNs = nowNs;
+        planes.set(plane, java.util.Objects.requireNonNull(address), sourcePorts, nowNs);
+    }
+
+    public boolean hasPlane(int plane) {
+        return state.ownAddresses[plane] != null;
+    }
+
+    /** Takes our plane out of use, for all connections. What was under way on it goes on over others. The last one must stay. */
+    public void removePlane(long nowNs, int plane) {
+        int left = 0;
+        for (int p = 0; p < state.ownAddresses.length; p++) {
+            left += p != plane && state.ownAddresses[p] != null ? 1 : 0;
+        }
+        if (plane < 0 || plane >= state.ownAddresses.length || state.ownAddresses[plane] == null || left == 0) {
+            throw new IllegalArgumentException("plane " + plane + (left == 0 ? " is the only one" : " is not there"));
+        }
+        state.nowNs = nowNs;
+        planes.set(plane, null, null, nowNs);
+    }
+
     // ---- work ----
 
     /** Posts a work request to its stream; returns {@link #OK} or why not. The request has no effect unless OK. */
     public int post(int connection, WorkRequest wr) {
-        long c = established(connection);
-        if (c == 0) {
-            return BAD_CONNECTION;
+        long c = connections.forWork(connection);
+        if (c <= 0) {
+            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
         }
         int bad = check(c, wr);
         if (bad != OK) {
@@ -211,8 +273,13 @@ public final class Endpoint {
         slab.putInt(work + WorkRecord.MSN, local ? slab.getInt(stream + StreamRecord.NEXT_MSN)
                 : slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
         int length = slab.getInt(work + WorkRecord.LENGTH);
-        slab.putInt(work + WorkRecord.PACKETS,
-                local ? 0 : request ? 1 : ReadResponder.packets(length, slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)));
+        if (!local && !request) {
+            int packet = Math.min(slab.getInt(c + ConnectionRecord.PACKET_BYTES), Math.max(1, length));
+            slab.putInt(work + WorkRecord.PACKET_BYTES, packet);
+            slab.putInt(work + WorkRecord.PACKETS, ReadResponder.packets(length, packet));
+        } else {
+            slab.putInt(work + WorkRecord.PACKETS, local ? 0 : 1);
+        }
         if (request) {
             // High half: never the same twice in a row for a record; low half: the record.
             slab.putLong(work + WorkRecord.REQUEST_ID, ++requestCounter << 32 | state.work.indexOf(work));
@@ -295,9 +362,9 @@ public final class Endpoint {
      * with immediate. The peer may send it as soon as it has heard of it.
      */
     public int postReceive(int connection, int streamId, long address, int length, int localKey, long wrId) {
-        long c = established(connection);
-        if (c == 0) {
-            return BAD_CONNECTION;
+        long c = connections.forWork(connection);
+        if (c <= 0) {
+            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
         }
         if (length < 0 || length > Limits.MAX_MESSAGE_BYTES) {
             return BAD_LENGTH;
@@ -310,9 +377,9 @@ public final class Endpoint {
 
     /** Like the other one, for memory in up to {@link EndpointConfig#maxSegments} pieces. */
     public int postReceive(int connection, int streamId, Segments segments, long wrId) {
-        long c = established(connection);
-        if (c == 0) {
-            return BAD_CONNECTION;
+        long c = connections.forWork(connection);
+        if (c <= 0) {
+            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
         }
         int bad = check(slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), segments);
         if (bad != OK) {
@@ -430,9 +497,9 @@ public final class Endpoint {
      *     stream that has receives of its own or another queue; or why else not, as in {@link #post}
      */
     public int useSharedReceives(int connection, int streamId, int queue) {
-        long c = established(connection);
-        if (c == 0) {
-            return BAD_CONNECTION;
+        long c = connections.forWork(connection);
+        if (c <= 0) {
+            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
         }
         if (!state.shared.exists(queue)
                 || state.config.sharedReceiveDomains[queue] != slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN)) {
@@ -477,11 +544,6 @@ public final class Endpoint {
         return state.shared.free(queue);
     }
 
-    private long established(int connection) {
-        long c = state.connectionOf(connection);
-        return c != 0 && slab.getInt(c + ConnectionRecord.STATE) == ConnectionRecord.ESTABLISHED ? c : 0;
-    }
-
     private boolean isLocal(long c, int key, long address, int length, int access) {
         return length == 0 || memory.isRegistered(c, key, address, length, access);
     }
@@ -490,19 +552,28 @@ public final class Endpoint {
 
     /** "address:port" of the peer's plane 0. Allocates. */
     public String describePeer(int connection) {
-        long c = state.connectionOf(connection);
+        long c = state.named(connection);
+        long parked = state.names.parked(connection);
+        if (parked != 0) {
+            long plane = parking.callablePlane(parked);
+            return new NetAddress(slab.getLong(plane + ParkedRecord.REMOTE_HIGH), slab.getLong(plane + ParkedRecord.REMOTE_LOW),
+                    slab.getInt(plane + ParkedRecord.REMOTE_PORT)).toString();
+        }
         if (c == 0) {
             return "unknown connection " + connection;
         }
-        long plane = state.plane(c, 0);
+        long plane = state.plane(c, state.callablePlane(c, 0));
         return new NetAddress(slab.getLong(plane + PlaneRecord.REMOTE_HIGH), slab.getLong(plane + PlaneRecord.REMOTE_LOW),
                 slab.getInt(plane + PlaneRecord.REMOTE_PORT)).toString();
     }
 
     /** Fills {@code into}; zeros for a handle that is void. */
     public void readStats(int connection, ConnectionStats into) {
-        long c = state.connectionOf(connection);
-        if (c == 0) {
+        long c = state.named(connection);
+        long parked = state.names.parked(connection);
+        if (parked != 0) {
+            state.parkedStats[state.parked.indexOf(parked)].copyTo(into);
+        } else if (c == 0) {
             into.clear();
         } else {
             state.statsOf(c).copyTo(into);
@@ -511,13 +582,20 @@ public final class Endpoint {
 
     /** Paths of ours on this connection, over all planes; 0 for a handle that is void. */
     public int pathCount(int connection) {
-        long c = state.connectionOf(connection);
-        return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PLANES) * slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
+        long c = state.named(connection);
+        if (c == 0) {
+            return 0;
+        }
+        int planesInUse = slab.getInt(c + ConnectionRecord.PLANES);
+        while (planesInUse > 0 && slab.getInt(state.plane(c, planesInUse - 1) + PlaneRecord.STATE) == PlaneRecord.ABSENT) {
+            planesInUse--;
+        }
+        return planesInUse * slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
     }
 
     /** Fills the state of path {@code i}, 0 to {@link #pathCount} - 1, plane by plane. */
     public void readPath(int connection, int i, PathStats into) {
-        long c = state.connectionOf(connection);
+        long c = state.named(connection);
         if (c == 0 || i < 0 || i >= pathCount(connection)) {
             throw new IndexOutOfBoundsException("path " + i + " of connection " + connection);
         }
@@ -525,7 +603,7 @@ public final class Endpoint {
         into.plane = i / slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
         into.index = i % slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
         long plane = state.plane(c, into.plane);
-        into.planeDown = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN;
+        into.planeDown = slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.UP;
         into.sourcePort = slab.getInt(path + PathRecord.SOURCE_PORT);
         into.epoch = slab.getInt(path + PathRecord.EPOCH);
         into.state = slab.getInt(path + PathRecord.STATE);
@@ -544,13 +622,19 @@ public final class Endpoint {
 
     /** Payload bytes per packet that were negotiated; 0 for a handle that is void. */
     public int payloadMtu(int connection) {
-        long c = state.connectionOf(connection);
+        long c = state.named(connection);
         return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PAYLOAD_MTU);
+    }
+
+    /** Payload bytes of a full packet of messages posted now, as far as routes are known; 0 for a handle that is void or parked. */
+    public int packetBytes(int connection) {
+        long c = state.named(connection);
+        return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PACKET_BYTES);
     }
 
     /** Least RTT of a plane, ns, as it bounds the window; 0 for a handle that is void or a plane not in use. */
     public int leastRttNs(int connection, int plane) {
-        long c = state.connectionOf(connection);
+        long c = state.named(connection);
         return c == 0 || plane >= slab.getInt(c + ConnectionRecord.PLANES) ? 0 : slab.getInt(state.plane(c, plane) + PlaneRecord.MIN_RTT_NS);
     }
 
@@ -559,8 +643,13 @@ public final class Endpoint {
         return state.counters;
     }
 
+    /** Connections that have a context, in whatever state. */
     public int liveConnections() {
         return state.connections.used();
+    }
+
+    public int parkedConnections() {
+        return state.parked.used();
     }
 
     public int liveStreams() {

@@ -13,15 +13,25 @@ public final class EndpointConfig {
     /** For {@link #receiverNotReadyRetries}: a message waits as long as it takes. */
     public static final int RETRY_FOR_EVER = 7;
 
-    /** Per plane, where peers reach us. */
+    /** Per plane, where peers reach us; null for a plane that may be added later ({@link Endpoint#setPlane}). */
     public NetAddress[] localAddresses;
-    /** Per plane, the source ports that paths may use. */
+    /** Per plane, the source ports that paths may use; null where there is no plane yet. */
     public int[][] sourcePorts;
 
-    /** Largest payload of a packet, bytes. */
+    /** Largest payload of a packet, bytes: what the local interfaces carry with the header of 64 bytes, or less. */
     public int payloadMtu = 4096;
+    /**
+     * Payload that every route carries, bytes: packets have so much until more is proven (spec: "Payload size"). At least
+     * {@link #payloadMtu}: nothing is to be proven, the operator knows.
+     */
+    public int safePayload = 1_152;
     public int pathsPerPlane = 4;
+    /** Connections that hold a context (CID, paths, windows) at a time; those that are parked hold none. */
     public int maxConnections = 64;
+    /** Connections that may be parked at a time (spec: "Park"); 0: none, and peers cannot park theirs either. */
+    public int maxParked;
+    /** Idle time after which a connection is parked by itself, ns; 0: only when asked for, or when contexts run out. */
+    public long parkIdleNs;
     /** Streams of one connection. */
     public int maxStreams = 1024;
     /** Streams that may exist at a time over all connections; 0: 4 a connection, at least 1024. */
@@ -106,7 +116,9 @@ public final class EndpointConfig {
         range("planes", planes(), 1, Limits.MAX_PLANES);
         range("paths per plane", pathsPerPlane, 1, Limits.MAX_PATHS_PER_PLANE);
         range("payload MTU", payloadMtu, Limits.MIN_PAYLOAD_MTU, Limits.MAX_PAYLOAD_MTU);
+        range("safe payload", safePayload, Limits.MIN_PAYLOAD_MTU, Limits.MAX_PAYLOAD_MTU);
         range("connections", maxConnections, 1, 65_536);
+        range("parked connections", maxParked, 0, 1 << 20);
         range("streams", maxStreams, 1, 1 << 24);
         powerOfTwo("stream window", streamWindowPackets, Limits.MIN_STREAM_WINDOW, Limits.MAX_STREAM_WINDOW);
         powerOfTwo("receive queue depth", receiveQueueDepth, 1, 65_536);
@@ -135,10 +147,15 @@ public final class EndpointConfig {
         if (lineRateKbps < 1_000 || lineRateKbps > 0xffff_ffffL) {
             throw new IllegalArgumentException("line rate of " + lineRateKbps + " kbit/s is outside 1000..4294967295");
         }
+        boolean any = false;
         for (int p = 0; p < planes(); p++) {
-            if (sourcePorts[p].length == 0) {
+            any |= localAddresses[p] != null;
+            if (localAddresses[p] != null && (sourcePorts[p] == null || sourcePorts[p].length == 0)) {
                 throw new IllegalArgumentException("plane " + p + " has no source port");
             }
+        }
+        if (!any) {
+            throw new IllegalArgumentException("no plane has an address");
         }
     }
 

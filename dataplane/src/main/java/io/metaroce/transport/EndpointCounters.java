@@ -23,4 +23,9 @@ public final class EndpointCounters {
     public long controlOverflow;
     /** Stream events that no longer fitted the event queue; their completions still tell. */
     public long eventOverflow;
+    /** Connections that gave their context back, and parked ones that took one again. */
+    public long parks;
+    public long resumes;
+    /** Attempts to park that ended because one side had something to do, or the peer does not park. */
+    public long parksAbandoned;
 }

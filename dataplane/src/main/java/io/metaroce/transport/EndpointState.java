@@ -6,6 +6,7 @@ import io.metaroce.memory.RecordPool;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Checksum;
+import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Reason;
 
 /** Everything an endpoint's parts share: the slab with its pools, queues, tables, randomness and counters. */
@@ -36,6 +37,10 @@ final class EndpointState {
     /** Set once, when the streams are there. */
     SharedReceives shared;
     final LongMap streamMap;
+    final RecordPool parked;
+    final Names names;
+    /** What probes are padded with. */
+    final long zeros;
     final TimerHeap timers;
     final CompletionQueue completions;
     final EventQueue events;
@@ -46,9 +51,15 @@ final class EndpointState {
     /** Null where no connection is encrypted. */
     final Sealing sealing;
     final ConnectionStats[] stats;
+    /** Of parked connections. */
+    final ConnectionStats[] parkedStats;
     /** Bytes of one bit ring of a stream's window, and its index mask. */
     final long windowBytes;
     final int windowMask;
+    /** Our planes as they are now: null where there is none; changed by {@link #setPlane}, each change counted. */
+    final NetAddress[] ownAddresses;
+    final int[][] ownPorts;
+    final int[] ownSequence;
     /** First path of each connection; paths of one connection lie together. */
     private final long pathBase;
     private final int pathsPerConnection;
@@ -62,9 +73,13 @@ final class EndpointState {
     EndpointState(EndpointConfig config, RegionTable regions) {
         config.check();
         this.config = config;
+        ownAddresses = config.localAddresses.clone();
+        ownPorts = config.sourcePorts.clone();
+        ownSequence = new int[config.planes()];
+        java.util.Arrays.fill(ownSequence, 1);
         this.regions = regions;
         int n = config.maxConnections;
-        int streamCount = config.streamPool > 0 ? config.streamPool : Math.max(1024, 4 * n);
+        int streamCount = config.streamPool > 0 ? config.streamPool : Math.max(1024, 4 * (n + config.maxParked));
         int windowCount = Math.min(streamCount, 1024);
         int completionCount = config.maxWorkRequests + windowCount * config.receiveQueueDepth
                 + config.sharedReceiveDomains.length * config.sharedReceiveDepth;
@@ -91,7 +106,8 @@ final class EndpointState {
                 + SharedReceives.bytes(config) + SegmentLists.bytes(config)
                 + Slab.roundUp(config.maxSegments > 1 ? config.payloadMtu : 0)
                 + RecordPool.bytes(inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests)
-                + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount));
+                + RecordPool.bytes(ParkedRecord.bytes(config.planes()), config.maxParked) + Names.bytes(n, config.maxParked)
+                + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64) + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount));
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
         pathBase = slab.carve((long) PathRecord.BYTES * pathsPerConnection * n);
@@ -108,21 +124,30 @@ final class EndpointState {
         gatherRoom = slab.carve(config.maxSegments > 1 ? config.payloadMtu : 0);
         inlineData = new RecordPool(slab, inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests);
         streamMap = new LongMap(slab, streamCount);
+        parked = new RecordPool(slab, ParkedRecord.bytes(config.planes()), config.maxParked);
+        zeros = slab.carve(Limits.MAX_PAYLOAD_MTU + 64);
+        names = new Names(slab, n, config.maxParked);
         timers = new TimerHeap(slab, n);
-        events = new EventQueue(n);
+        events = new EventQueue(n + config.maxParked);
         completions = new CompletionQueue(slab, events, completionCount);
         random = new Prng(config.seed);
         secret = new SipHash(config.secret, config.secretLow ^ config.seed);
         sealing = config.security == null ? null : new Sealing(this);
-        stats = new ConnectionStats[n];
-        for (int i = 0; i < n; i++) {
-            stats[i] = new ConnectionStats();
-        }
+        stats = statsFor(n);
+        parkedStats = statsFor(config.maxParked);
         cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
     }
 
     private static long inlineRoom(EndpointConfig config) {
         return Math.max(Long.BYTES, config.maxInlineBytes + 7 & -8);
+    }
+
+    private static ConnectionStats[] statsFor(int count) {
+        ConnectionStats[] all = new ConnectionStats[count];
+        for (int i = 0; i < count; i++) {
+            all[i] = new ConnectionStats();
+        }
+        return all;
     }
 
     // ---- connections ----
@@ -143,14 +168,64 @@ final class EndpointState {
         long paths = pathBase + (long) index * pathsPerConnection * PathRecord.BYTES;
         slab.zero(paths, (long) PathRecord.BYTES * pathsPerConnection);
         slab.putLong(c + ConnectionRecord.FIRST_PATH, paths);
-        // Positive, never 0, low bits are the slot: the handle the application sees and the CID the peer names.
+        name(c);
+        // The first CID is also what the application calls the connection.
+        slab.putInt(c + ConnectionRecord.HANDLE, slab.getInt(c + ConnectionRecord.LOCAL_CID));
+        return c;
+    }
+
+    /** Gives the connection a CID and a tag that it never had. */
+    void name(long connection) {
+        int index = slab.getInt(connection + ConnectionRecord.INDEX);
+        // Positive, never 0, low bits are the slot.
         int cid;
         do {
             cid = (((int) nextSecret() & ~cidMask) | index) & Integer.MAX_VALUE;
-        } while (cid == 0);
-        slab.putInt(c + ConnectionRecord.LOCAL_CID, cid);
-        slab.putInt(c + ConnectionRecord.LOCAL_TAG, (int) nextSecret());
-        return c;
+        } while (cid == 0 || names.isTaken(cid) || cid == slab.getInt(connection + ConnectionRecord.HANDLE));
+        slab.putInt(connection + ConnectionRecord.LOCAL_CID, cid);
+        slab.putInt(connection + ConnectionRecord.LOCAL_TAG, (int) nextSecret());
+    }
+
+    /** Takes a context back that nothing refers to any more. */
+    void giveConnection(long connection) {
+        unready(connection);
+        timers.remove(connection);
+        if (sealing != null) {
+            sealing.forget(connection);
+        }
+        slab.putInt(connection + ConnectionRecord.STATE, ConnectionRecord.FREE);
+        forgetFormerCid(connection);
+        if (!isAtHome(connection)) {
+            names.unmove(slab.getInt(connection + ConnectionRecord.HANDLE));
+        }
+        planes.give(slab.getLong(connection + ConnectionRecord.FIRST_PLANE));
+        connections.give(connection);
+    }
+
+    /** The peer knows the present CID. */
+    void forgetFormerCid(long connection) {
+        int former = slab.getInt(connection + ConnectionRecord.PARKED_CID);
+        if (former != 0) {
+            names.forgetCid(former);
+            slab.putInt(connection + ConnectionRecord.PARKED_CID, 0);
+        }
+    }
+
+    /** Whether the handle names this very slot, so that it need not be looked up. */
+    boolean isAtHome(long connection) {
+        return (slab.getInt(connection + ConnectionRecord.HANDLE) & cidMask) == slab.getInt(connection + ConnectionRecord.INDEX);
+    }
+
+    /** The live connection that the application calls so, or 0. */
+    long named(int handle) {
+        int index = handle & cidMask;
+        if (index < connections.capacity()) {
+            long c = connections.at(index);
+            if (slab.getInt(c + ConnectionRecord.HANDLE) == handle && slab.getInt(c + ConnectionRecord.STATE) != ConnectionRecord.FREE) {
+                return c;
+            }
+        }
+        return names.moved(handle);
     }
 
     /** The live connection of this identifier, or 0. */
@@ -164,6 +239,12 @@ final class EndpointState {
                 && slab.getInt(c + ConnectionRecord.STATE) != ConnectionRecord.FREE ? c : 0;
     }
 
+    /** Makes the connection write a control datagram, a bit of {@link Handshake}, at its next turn. */
+    void want(long connection, int control) {
+        slab.putInt(connection + ConnectionRecord.CONTROL, slab.getInt(connection + ConnectionRecord.CONTROL) | control);
+        makeReady(connection);
+    }
+
     ConnectionStats statsOf(long connection) {
         return stats[slab.getInt(connection + ConnectionRecord.INDEX)];
     }
@@ -172,14 +253,38 @@ final class EndpointState {
         return slab.getLong(connection + ConnectionRecord.FIRST_PLANE) + (long) plane * PlaneRecord.BYTES;
     }
 
-    /** The first plane that is not down; the last one when all are. */
+    void setPlane(int plane, NetAddress address, int[] sourcePorts) {
+        ownAddresses[plane] = address;
+        ownPorts[plane] = address == null ? null : sourcePorts.clone();
+        ownSequence[plane]++;
+    }
+
+    /** The first plane that is not down; the last one in use when all are. */
     int firstPlaneUp(long connection) {
-        int last = slab.getInt(connection + ConnectionRecord.PLANES) - 1;
-        int plane = 0;
-        while (plane < last && slab.getInt(plane(connection, plane) + PlaneRecord.STATE) != PlaneRecord.UP) {
-            plane++;
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        int inUse = 0;
+        for (int p = 0; p < planes; p++) {
+            int phase = slab.getInt(plane(connection, p) + PlaneRecord.STATE);
+            if (phase == PlaneRecord.UP) {
+                return p;
+            }
+            if (phase == PlaneRecord.DOWN) {
+                inUse = p;
+            }
         }
-        return plane;
+        return inUse;
+    }
+
+    /** The first plane on which the peer can be called from {@code from} on, in a circle: we have it, and know where it is there. */
+    int callablePlane(long connection, int from) {
+        int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        for (int i = 0; i < planes; i++) {
+            int p = Integer.remainderUnsigned(from + i, planes);
+            if (ownAddresses[p] != null && slab.getInt(plane(connection, p) + PlaneRecord.REMOTE_PORT) != 0) {
+                return p;
+            }
+        }
+        return 0;
     }
 
     long path(long connection, int plane, int index) {

@@ -25,6 +25,7 @@ import io.metaroce.wire.CloseHeader;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.ParkHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.RefuseHeader;
@@ -41,6 +42,7 @@ final class Handshake {
     static final int SEND_ACCEPT = 2;
     static final int SEND_CLOSE = 4;
     static final int SEND_CLOSE_ACK = 8;
+    static final int SEND_PARK = 16;
 
     /** Result of {@link #onAccept}: the datagram does not prove that it comes from whom we called. */
     static final int FORGED = -1;
@@ -50,16 +52,18 @@ final class Handshake {
     private final Outgoing out;
     private final ReplyQueue replies;
     private final ReceiverShare share;
+    private final Parking parking;
     private final Tlv.Writer writer = new Tlv.Writer();
     private final Parameters parameters = new Parameters();
     /** Address of the value of SECURITY in the INIT or ACCEPT written last, or 0. */
     private long security;
 
-    Handshake(EndpointState state, Outgoing out, ReplyQueue replies, ReceiverShare share) {
+    Handshake(EndpointState state, Outgoing out, ReplyQueue replies, ReceiverShare share, Parking parking) {
         this.state = state;
         this.out = out;
         this.replies = replies;
         this.share = share;
+        this.parking = parking;
         slab = state.slab;
     }
 
@@ -78,6 +82,7 @@ final class Handshake {
             switch (bit) {
                 case SEND_INIT -> init(connection);
                 case SEND_ACCEPT -> accept(connection);
+                case SEND_PARK -> park(connection);
                 case SEND_CLOSE -> close(connection, Type.CLOSE);
                 default -> close(connection, Type.CLOSE_ACK);
             }
@@ -85,25 +90,26 @@ final class Handshake {
         slab.putInt(connection + CONTROL, wanted);
     }
 
-    void want(long connection, int control) {
-        slab.putInt(connection + CONTROL, slab.getInt(connection + CONTROL) | control);
-        state.makeReady(connection);
-    }
-
     private void init(long connection) {
-        out.init(connection, sourcePort(0), writeInit(connection, out.header()));
+        // Of a connection that was parked, more than one way to the peer is known: they take turns.
+        int plane = state.callablePlane(connection, slab.addInt(connection + ConnectionRecord.ACK_TURN, 1) - 1);
+        out.init(connection, plane, sourcePort(plane), writeInit(connection, plane, out.header()));
     }
 
-    private int writeInit(long connection, long at) {
+    private int writeInit(long connection, int plane, long at) {
         Prefix.write(at, Type.INIT, 0);
         InitHeader.initiatorCid(at, slab.getInt(connection + LOCAL_CID));
         InitHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
         InitHeader.initiatorTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
-        InitHeader.receivePort(at, state.config.localAddresses[0].port());
+        InitHeader.receivePort(at, state.ownAddresses[plane].port());
         InitHeader.cookieHigh(at, 0);
         InitHeader.cookieLow(at, 0);
         writer.open(at + InitHeader.LENGTH, InitHeader.MAX_DATAGRAM - InitHeader.LENGTH);
         parameters(connection);
+        if (slab.getInt(connection + ConnectionRecord.KNOWN) != 0) {
+            writer.resume(slab.getInt(connection + ConnectionRecord.REMOTE_NAME), slab.getInt(connection + ConnectionRecord.PARKED_REMOTE_TAG),
+                    slab.getLong(connection + ConnectionRecord.PARKED_NONCE));
+        }
         writer.padTo(InitHeader.MIN_DATAGRAM - InitHeader.LENGTH);
         InitHeader.tlvBytes(at, writer.length());
         int length = InitHeader.LENGTH + writer.length();
@@ -141,7 +147,7 @@ final class Handshake {
     private void parameters(long connection) {
         EndpointConfig c = state.config;
         writer.u32(Tlv.PAYLOAD_MTU, c.payloadMtu);
-        writer.planes(c.localAddresses, c.planes());
+        planes(connection);
         writer.u32(Tlv.PATHS_PER_PLANE, c.pathsPerPlane);
         writer.u32(Tlv.MAX_STREAMS, c.maxStreams);
         writer.u32(Tlv.STREAM_WINDOW, c.streamWindowPackets);
@@ -154,9 +160,25 @@ final class Handshake {
         writer.u32(Tlv.SERVICE, slab.getInt(connection + ConnectionRecord.SERVICE));
         security = 0;
         // An initiator offers it; a responder has it when the initiator's was good.
-        if (state.sealing != null && (slab.getInt(connection + ConnectionRecord.INITIATOR) != 0 || slab.getInt(connection + SEALED) != 0)) {
+        boolean offer = slab.getInt(connection + ConnectionRecord.INITIATOR) != 0 && slab.getInt(connection + ConnectionRecord.KNOWN) == 0;
+        if (state.sealing != null && (offer || slab.getInt(connection + SEALED) != 0)) {
             security = writer.security();
             state.sealing.writeShare(connection, security + Tlv.KEY_SHARE);
+        }
+    }
+
+    /** Where we are: what is told here first is not to be stated any more (spec: "Changing planes"). */
+    private void planes(long connection) {
+        int count = state.ownAddresses.length;
+        while (state.ownAddresses[count - 1] == null) {
+            count--;
+        }
+        writer.planes(state.ownAddresses, count);
+        for (int p = 0; p < state.ownAddresses.length; p++) {
+            long plane = state.plane(connection, p);
+            if (slab.getInt(plane + PlaneRecord.STATED_SEQUENCE) == 0) {
+                slab.putInt(plane + PlaneRecord.STATED_SEQUENCE, state.ownSequence[p]);
+            }
         }
     }
 
@@ -170,8 +192,21 @@ final class Handshake {
         out.control(connection, DataHeader.pathOf(over, 0), sourcePort(over), CloseHeader.LENGTH);
     }
 
+    private void park(long connection) {
+        if (slab.getInt(connection + STATE) != ConnectionRecord.PARKING) {
+            return;
+        }
+        long at = out.header();
+        Prefix.write(at, Type.PARK, slab.getInt(connection + REMOTE_CID));
+        Bytes.putByte(at + CloseHeader.REASON, 0);
+        ParkHeader.senderCid(at, slab.getInt(connection + LOCAL_CID));
+        ParkHeader.name(at, slab.getInt(connection + ConnectionRecord.HANDLE));
+        int over = state.firstPlaneUp(connection);
+        out.control(connection, DataHeader.pathOf(over, 0), sourcePort(over), ParkHeader.LENGTH);
+    }
+
     private int sourcePort(int plane) {
-        int[] ports = state.config.sourcePorts[plane];
+        int[] ports = state.ownPorts[plane];
         return ports[state.random.nextInt(ports.length)];
     }
 
@@ -182,17 +217,23 @@ final class Handshake {
 
     // ---- initiator ----
 
-    /** Settles what all INITs of this attempt say, and sends the first. */
+    /** Settles what all INITs of this attempt say; the timer sends the first. */
     void begin(long connection) {
         settleParameters(connection);
         if (state.sealing != null) {
             state.sealing.enter(connection, state.sealing.begin());
         }
-        want(connection, SEND_INIT);
     }
 
     /** Resends INIT with back-off; returns false when the time for connecting is over. */
     boolean onTimer(long connection, long nowNs) {
+        if (slab.getLong(connection + RETRY_DELAY_NS) == 0) {
+            // A post began it, whose idea of the time is that of the turn before.
+            slab.putLong(connection + RETRY_DELAY_NS, Limits.INIT_RETRY_NS / 2);
+            slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
+            settleParameters(connection);
+            slab.putLong(connection + ConnectionRecord.KEEPALIVE_TX_NS, nowNs);
+        }
         if (nowNs - slab.getLong(connection + HANDSHAKE_START_NS) >= state.config.connectTimeoutNs) {
             return false;
         }
@@ -200,7 +241,7 @@ final class Handshake {
             long delay = Math.min(2 * slab.getLong(connection + RETRY_DELAY_NS), Limits.INIT_RETRY_MAX_NS);
             slab.putLong(connection + RETRY_NS, nowNs + delay);
             slab.putLong(connection + RETRY_DELAY_NS, delay);
-            want(connection, SEND_INIT);
+            state.want(connection, SEND_INIT);
         }
         state.wakeBy(connection, Math.min(slab.getLong(connection + RETRY_NS),
                 slab.getLong(connection + HANDSHAKE_START_NS) + state.config.connectTimeoutNs));
@@ -222,7 +263,7 @@ final class Handshake {
         slab.putInt(connection + STATE, ConnectionRecord.COOKIE_SENT);
         slab.putLong(connection + RETRY_DELAY_NS, Limits.INIT_RETRY_NS);
         slab.putLong(connection + RETRY_NS, nowNs + Limits.INIT_RETRY_NS);
-        want(connection, SEND_INIT);
+        state.want(connection, SEND_INIT);
         return true;
     }
 
@@ -237,7 +278,7 @@ final class Handshake {
         if (state.sealing != null && parameters.security == 0 && state.config.requireEncryption) {
             return Reason.SECURITY;
         }
-        if (parameters.service != slab.getInt(connection + ConnectionRecord.SERVICE)) {
+        if (parameters.service != slab.getInt(connection + ConnectionRecord.SERVICE) || !parameters.keep(state, connection)) {
             return Reason.PARAMETERS;
         }
         parameters.apply(state, connection, sourceHigh, sourceLow);
@@ -247,7 +288,7 @@ final class Handshake {
     /** Takes the keys that ACCEPT makes; false if its proof is wrong. */
     private boolean agree(long connection, long at) {
         long transcript = state.sealing.transcript;
-        int init = writeInit(connection, transcript);
+        int init = writeInit(connection, state.callablePlane(connection, 0), transcript);
         forTranscript(transcript, true, security);
         int accept = AcceptHeader.LENGTH + AcceptHeader.tlvBytes(at);
         Bytes.copy(at, transcript + init, accept);
@@ -271,6 +312,9 @@ final class Handshake {
     long onInit(long at, int planeNumber, long sourceHigh, long sourceLow, long nowNs) {
         parameters.read(at + InitHeader.LENGTH, InitHeader.tlvBytes(at));
         int port = parameters.planePort(planeNumber);
+        if (parameters.resumeName != 0) {
+            return onResume(at, planeNumber, sourceHigh, sourceLow, port, nowNs);
+        }
         if (InitHeader.cookieHigh(at) == 0) {
             challenge(at, planeNumber, sourceHigh, sourceLow, port, nowNs);
             return 0;
@@ -285,7 +329,7 @@ final class Handshake {
         long known = halfOpenOf(InitHeader.initiatorCid(at), InitHeader.initiatorNonce(at));
         if (known != 0) {
             answerTo(known, planeNumber, sourceHigh, sourceLow, port);
-            want(known, SEND_ACCEPT);
+            state.want(known, SEND_ACCEPT);
             return 0;
         }
         if (state.sealing != null && isOwnAttempt(InitHeader.initiatorNonce(at))) {
@@ -304,18 +348,12 @@ final class Handshake {
         }
         long connection = refusal == 0 ? state.takeConnection() : 0;
         if (connection == 0) {
-            refuse(at, planeNumber, sourceHigh, sourceLow, port, refusal == 0 ? Reason.NO_CONTEXT : refusal);
+            refuse(at, planeNumber, sourceHigh, sourceLow, port, refusal == 0 ? Reason.NO_CONTEXT : refusal, refusal == 0 && parking.makeRoom());
             return 0;
         }
-        slab.putInt(connection + STATE, ConnectionRecord.HALF_OPEN);
-        slab.putInt(connection + REMOTE_CID, InitHeader.initiatorCid(at));
-        slab.putInt(connection + REMOTE_TAG, InitHeader.initiatorTag(at));
-        slab.putLong(connection + NONCE, InitHeader.initiatorNonce(at));
         slab.putInt(connection + ConnectionRecord.SERVICE, parameters.service);
         slab.putInt(connection + ConnectionRecord.PROTECTION_DOMAIN, state.config.acceptedDomain);
-        slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
-        parameters.apply(state, connection, sourceHigh, sourceLow);
-        settleParameters(connection);
+        answer(connection, at, planeNumber, sourceHigh, sourceLow, nowNs);
         if (exchange != null) {
             state.sealing.enter(connection, exchange);
             slab.putInt(connection + SEALED, Sealing.SEALED);
@@ -323,10 +361,53 @@ final class Handshake {
             int accept = writeAccept(connection, state.sealing.transcript + init);
             state.sealing.keysOfResponder(connection, init + accept);
         }
-        answerTo(connection, planeNumber, sourceHigh, sourceLow, port);
-        state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);
-        want(connection, SEND_ACCEPT);
         return connection;
+    }
+
+    /** A parked connection is called: whoever knows its secrets needs no cookie. Returns it half open, or 0. */
+    private long onResume(long at, int planeNumber, long sourceHigh, long sourceLow, int port, long nowNs) {
+        long nonce = InitHeader.initiatorNonce(at);
+        long live = state.named(parameters.resumeName);
+        if (live != 0 && slab.getInt(live + STATE) >= ConnectionRecord.HALF_OPEN && slab.getInt(live + ConnectionRecord.INITIATOR) == 0
+                && slab.getInt(live + REMOTE_CID) == InitHeader.initiatorCid(at) && slab.getLong(live + NONCE) == nonce) {
+            answerTo(live, planeNumber, sourceHigh, sourceLow, port);
+            state.want(live, SEND_ACCEPT);
+            return 0;
+        }
+        long connection = parking.called(parameters.resumeName, parameters.resumeTag, parameters.resumeNonce, nonce);
+        if (connection == Parking.OWN_CALL_FIRST) {
+            return 0;
+        }
+        int refusal = connection == Parking.NOT_KNOWN ? Reason.UNKNOWN_CONNECTION : connection == Parking.NO_CONTEXT ? Reason.NO_CONTEXT
+                : parameters.keep(state, connection) ? 0 : Reason.PARAMETERS;
+        if (refusal != 0) {
+            refuse(at, planeNumber, sourceHigh, sourceLow, port, refusal, refusal == Reason.NO_CONTEXT && parking.isMakingRoom());
+            if (refusal == Reason.PARAMETERS) {
+                // The peer gives up, and so does this side, by its timer.
+                slab.putInt(connection + STATE, ConnectionRecord.HALF_OPEN);
+                slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
+                state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);
+            }
+            return 0;
+        }
+        slab.putInt(connection + CONTROL, 0);
+        slab.putInt(connection + ConnectionRecord.INITIATOR, 0);
+        answer(connection, at, planeNumber, sourceHigh, sourceLow, nowNs);
+        return connection;
+    }
+
+    /** Makes the connection half open on what INIT says, and owes ACCEPT. */
+    private void answer(long connection, long at, int planeNumber, long sourceHigh, long sourceLow, long nowNs) {
+        slab.putInt(connection + STATE, ConnectionRecord.HALF_OPEN);
+        slab.putInt(connection + REMOTE_CID, InitHeader.initiatorCid(at));
+        slab.putInt(connection + REMOTE_TAG, InitHeader.initiatorTag(at));
+        slab.putLong(connection + NONCE, InitHeader.initiatorNonce(at));
+        slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
+        parameters.apply(state, connection, sourceHigh, sourceLow);
+        settleParameters(connection);
+        answerTo(connection, planeNumber, sourceHigh, sourceLow, parameters.planePort(planeNumber));
+        state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);
+        state.want(connection, SEND_ACCEPT);
     }
 
     private void answerTo(long connection, int planeNumber, long high, long low, int port) {
@@ -342,7 +423,7 @@ final class Handshake {
             return;
         }
         int port = InitHeader.receivePort(at);
-        refuse(at, planeNumber, sourceHigh, sourceLow, port == 0 ? NetAddress.DEFAULT_PORT : port, Reason.VERSION);
+        refuse(at, planeNumber, sourceHigh, sourceLow, port == 0 ? NetAddress.DEFAULT_PORT : port, Reason.VERSION, false);
     }
 
     /** Our half of an exchange with the maker of this INIT, if it proves that it has our key and its share can be used; else null. */
@@ -403,7 +484,7 @@ final class Handshake {
         state.counters.challengesSent++;
     }
 
-    private void refuse(long at, int planeNumber, long high, long low, int port, int reason) {
+    private void refuse(long at, int planeNumber, long high, long low, int port, int reason, boolean roomSoon) {
         long reply = replies.open();
         if (reply == 0) {
             state.counters.controlOverflow++;
@@ -411,7 +492,7 @@ final class Handshake {
         }
         Prefix.write(reply, Type.REFUSE, InitHeader.initiatorCid(at));
         RefuseHeader.reason(reply, reason);
-        RefuseHeader.retryAfterMs(reply, reason == Reason.NO_CONTEXT ? Limits.NO_CONTEXT_RETRY_MS : 0);
+        RefuseHeader.retryAfterMs(reply, reason != Reason.NO_CONTEXT ? 0 : roomSoon ? Limits.PARKING_RETRY_MS : Limits.NO_CONTEXT_RETRY_MS);
         RefuseHeader.initiatorNonce(reply, InitHeader.initiatorNonce(at));
         Prefix.checksum(reply, state.checksum.field(reply, RefuseHeader.LENGTH, 0));
         replies.commit(RefuseHeader.LENGTH, planeNumber, high, low, port);

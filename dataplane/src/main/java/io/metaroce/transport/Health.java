@@ -75,7 +75,7 @@ final class Health {
         if (slab.getInt(connection + CONFIRMED) == 0) {
             // The responder may not know yet that ACCEPT arrived, should the first probe be lost.
             if (nowNs - slab.getLong(connection + ConnectionRecord.LAST_TX_NS) >= Limits.INIT_RETRY_NS) {
-                paths.wantProbe(connection, state.path(connection, 0, 0));
+                paths.wantProbe(connection, state.path(connection, state.firstPlaneUp(connection), 0));
             }
             state.wakeBy(connection, nowNs + Limits.INIT_RETRY_NS);
         }
@@ -91,7 +91,10 @@ final class Health {
             // One path a plane: a peer that lives must answer on one of them.
             for (int i = slab.getInt(connection + KEEPALIVES) % slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i < total;
                     i += slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
-                paths.wantProbe(connection, state.path(connection, 0, i));
+                long path = state.path(connection, 0, i);
+                if (slab.getInt(path + PathRecord.STATE) != PathRecord.DORMANT) {
+                    paths.wantProbe(connection, path);
+                }
             }
         }
         long next = Math.min(slab.getLong(connection + KEEPALIVE_TX_NS) + Limits.KEEPALIVE_NS,
@@ -153,6 +156,9 @@ final class Health {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);
         for (int p = 0; p < planes; p++) {
             long plane = state.plane(connection, p);
+            if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT) {
+                continue;
+            }
             if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP && isPlaneDead(connection, plane, p, nowNs)) {
                 giveUpPlane(connection, plane, p, nowNs);
             }

@@ -46,6 +46,14 @@ public final class Limits {
     static final long HALF_OPEN_NS = 1_500_000_000L;
     static final int CLOSE_TRIES = 8;
     static final int NO_CONTEXT_RETRY_MS = 100;
+    /** The same when a connection is being parked to make room. */
+    static final int PARKING_RETRY_MS = 5;
+    /** Nobody holds us off for longer. */
+    static final long RETRY_AFTER_MAX_MS = 60_000;
+    /** Idle for less, a connection is not parked to make room: it would be back at once. */
+    static final long PARK_IDLE_MIN_NS = 1_000_000;
+    /** A peer that goes on sending to a parked connection is told so at most this often. */
+    static final long PARK_ANSWER_NS = 1_000_000;
 
     /* Loss and failure, in round trips. */
     static final float PROBE_AFTER_RTT = 1.5f;
@@ -57,6 +65,17 @@ public final class Limits {
     static final int PROBES_TO_DEATH_ALONE = 8;
     /** The same where hosts are slow: such a silence is most often the host's. */
     static final int PROBES_TO_DEATH_ALONE_SLOW = 11;
+    /** Probes of one length without an answer, while the path lives, that count as proof that it does not pass. */
+    static final int SIZE_TRIES = 6;
+    /** Least time to wait for their answer, halved. */
+    static final long SIZE_PATIENCE_NS = 100_000;
+    /** After which a payload that did not pass is tried again; the same while messages wait for it. */
+    static final int SIZE_RAISE_MS = 600_000;
+    static final int SIZE_RAISE_STUCK_MS = 20;
+    /** Long packets lost in a row on a path that lives: its route does not carry them. */
+    static final int BLACK_HOLE = 8;
+    /** Short probes answered by routes that do not answer long ones: the whole plane carries less. */
+    static final int NARROW_ANSWERS = 3;
     static final float PLANE_DEAD_RTT = 2f;
     static final long PROBING_MAX_NS = 100_000_000;
     /** Pause before credit is asked for again: round trips, at least this long, doubling up to a limit. */

@@ -38,11 +38,11 @@ final class Outgoing {
         return burst.header[burst.count];
     }
 
-    /** Commits INIT, which has no tag and is never sealed, on plane 0. */
-    void init(long connection, int sourcePort, int length) {
+    /** Commits INIT, which has no tag and is never sealed. */
+    void init(long connection, int plane, int sourcePort, int length) {
         long header = header();
         Prefix.checksum(header, state.checksum.field(header, length, 0));
-        commit(connection, 0, sourcePort, length, 0, 0);
+        commit(connection, plane, sourcePort, length, 0, 0);
     }
 
     /** Commits a datagram without payload to the connection's peer. {@code path} as in {@link #finish}. */
@@ -116,7 +116,7 @@ final class Outgoing {
     void stray(long from, int length, int planeNumber, long high, long low, int port) {
         int i = burst.count;
         Bytes.copy(from, burst.header[i], length);
-        int[] ports = state.config.sourcePorts[planeNumber];
+        int[] ports = state.ownPorts[planeNumber];
         address(i, length, planeNumber, ports[state.random.nextInt(ports.length)], high, low, port);
         burst.count = i + 1;
     }

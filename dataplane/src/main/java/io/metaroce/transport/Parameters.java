@@ -28,6 +28,10 @@ final class Parameters {
     int service;
     /** Address of the value of SECURITY with a suite that we have, or 0. */
     long security;
+    /** Name of the parked connection to be resumed, 0: none, and the proof of knowing it. */
+    int resumeName;
+    int resumeTag;
+    long resumeNonce;
 
     /** Reads validated TLVs; what is absent has the specification's default. */
     void read(long at, int bytes) {
@@ -44,6 +48,7 @@ final class Parameters {
         startShare = NOT_TOLD;
         service = 0;
         security = 0;
+        resumeName = 0;
         reader.open(at, bytes);
         while (reader.next()) {
             switch (reader.type()) {
@@ -60,6 +65,11 @@ final class Parameters {
                 case Tlv.START_SHARE -> startShare = reader.u32();
                 case Tlv.SERVICE -> service = (int) reader.u32();
                 case Tlv.SECURITY -> security = Bytes.getU16(reader.value()) == Tlv.SUITE_PSK_X25519_AES256GCM ? reader.value() : 0;
+                case Tlv.RESUME -> {
+                    resumeName = reader.resumeName();
+                    resumeTag = reader.resumeTag();
+                    resumeNonce = reader.resumeNonce();
+                }
                 default -> { }
             }
         }
@@ -76,15 +86,31 @@ final class Parameters {
 
     /** Receive port of the peer's plane, or of its first where it has no such plane. */
     int planePort(int plane) {
-        return planePort[plane < planes ? plane : 0];
+        for (int i = 0; i < planes; i++) {
+            int p = (plane + i) % planes;
+            if (planePort[p] != 0) {
+                return planePort[p];
+            }
+        }
+        return 0;
+    }
+
+    /** Whether a connection that is being resumed keeps what its streams and messages rely on. True for a new one. */
+    boolean keep(EndpointState state, long connection) {
+        Slab slab = state.slab;
+        EndpointConfig own = state.config;
+        return slab.getInt(connection + ConnectionRecord.KNOWN) == 0
+                || slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU) == Math.min(payloadMtu, own.payloadMtu)
+                && slab.getInt(connection + ConnectionRecord.MAX_STREAMS) == (int) Math.min(maxStreams, own.maxStreams)
+                && slab.getInt(connection + ConnectionRecord.STREAM_WINDOW) == Math.min(streamWindow, own.streamWindowPackets)
+                && slab.getInt(connection + ConnectionRecord.INTEGRITY) == Math.max(integrity, own.integrity);
     }
 
     /** Writes what was negotiated into the connection. An unspecified plane address stands for the datagram's source. */
     void apply(EndpointState state, long connection, long sourceHigh, long sourceLow) {
         Slab slab = state.slab;
         EndpointConfig own = state.config;
-        int count = Math.min(planes, own.planes());
-        slab.putInt(connection + ConnectionRecord.PLANES, count);
+        slab.putInt(connection + ConnectionRecord.PLANES, own.planes());
         slab.putInt(connection + ConnectionRecord.PATHS_PER_PLANE, Math.min(pathsPerPlane, own.pathsPerPlane));
         slab.putInt(connection + ConnectionRecord.PAYLOAD_MTU, Math.min(payloadMtu, own.payloadMtu));
         slab.putInt(connection + ConnectionRecord.MAX_STREAMS, (int) Math.min(maxStreams, own.maxStreams));
@@ -94,14 +120,20 @@ final class Parameters {
         slab.putLong(connection + ConnectionRecord.PEER_RATE_KBPS, receiveRate);
         slab.putInt(connection + ConnectionRecord.PEER_BUFFER, (int) Math.min(receiveBuffer, Integer.MAX_VALUE));
         slab.putInt(connection + ConnectionRecord.PEER_MAX_READS, (int) Math.min(maxReads, Limits.MAX_READS));
-        for (int p = 0; p < count; p++) {
+        for (int p = 0; p < own.planes(); p++) {
             long plane = state.plane(connection, p);
+            boolean there = p < planes && planePort[p] != 0;
+            slab.putInt(plane + PlaneRecord.STATE, there && state.ownAddresses[p] != null ? PlaneRecord.UP : PlaneRecord.ABSENT);
+            slab.putFloat(plane + PlaneRecord.SHARE,
+                    startShare == NOT_TOLD ? PlaneRecord.NO_SHARE : Windows.fraction(startShare, Math.min(own.lineRateKbps, receiveRate)));
+            if (!there) {
+                slab.putInt(plane + PlaneRecord.REMOTE_PORT, 0);
+                continue;
+            }
             boolean unspecified = planeHigh[p] == 0 && (planeLow[p] == 0 || planeLow[p] == 0xffff_0000_0000L);
             slab.putLong(plane + PlaneRecord.REMOTE_HIGH, unspecified ? sourceHigh : planeHigh[p]);
             slab.putLong(plane + PlaneRecord.REMOTE_LOW, unspecified ? sourceLow : planeLow[p]);
             slab.putInt(plane + PlaneRecord.REMOTE_PORT, planePort[p]);
-            slab.putFloat(plane + PlaneRecord.SHARE,
-                    startShare == NOT_TOLD ? PlaneRecord.NO_SHARE : Windows.fraction(startShare, Math.min(own.lineRateKbps, receiveRate)));
         }
     }
 }

@@ -11,6 +11,8 @@ final class PathRecord {
     static final int PROBING = 1;
     /** No new packets; becomes PROBING with a new source port when the last one out is settled. */
     static final int DRAINING = 2;
+    /** Its plane is not in use. */
+    static final int DORMANT = 3;
 
     private static final Layout L = new Layout("path", BYTES);
     /* Sender. Packets out, oldest first; then those to send again. */
@@ -45,6 +47,11 @@ final class PathRecord {
     /** Data was sent in this epoch. */
     static final int EPOCH_USED = L.i32();
     static final int RTX_COUNT = L.i32();
+    /** Payload that the next probe and the last one stand for by their length; 0: none. */
+    static final int PAD = L.i32();
+    static final int LAST_PAD = L.i32();
+    /** Packets longer than is safe that were lost since one arrived; while probing, answers to short probes only. */
+    static final int LONG_LOST = L.i32();
     /* Receiver. */
     static final int RX_BITS = L.i64Array(4);
     static final int RX_BASE = L.i32();

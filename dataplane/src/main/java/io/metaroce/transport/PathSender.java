@@ -20,21 +20,24 @@ final class PathSender {
     private final Windows windows;
     private final Aimd aimd;
     private final StreamSender streams;
+    private final PayloadSize size;
 
-    PathSender(EndpointState state, Windows windows, Aimd aimd, StreamSender streams) {
+    PathSender(EndpointState state, Windows windows, Aimd aimd, StreamSender streams, PayloadSize size) {
         this.state = state;
         this.windows = windows;
         this.aimd = aimd;
         this.streams = streams;
+        this.size = size;
         slab = state.slab;
     }
 
     /** Sets up all paths of a connection whose counts, MTU and peer are known. {@code rttNs} is the handshake's. */
     void open(long connection, int rttNs, long nowNs) {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        size.open(connection);
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(connection, p);
-            slab.putLong(plane + PlaneRecord.CONNECTION, connection);
+            boolean absent = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT;
             slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
             slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
             slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
@@ -46,7 +49,11 @@ final class PathSender {
                 slab.putInt(path + PathRecord.NUMBER, DataHeader.pathOf(p, i));
                 slab.putInt(path + PathRecord.NEXT_PSN, (int) state.nextSecret());
                 slab.putInt(path + PathRecord.SRTT_NS, Math.max(1, rttNs));
-                slab.putInt(path + PathRecord.SOURCE_PORT, freshPort(p, 0, i));
+                if (absent) {
+                    slab.putInt(path + PathRecord.STATE, PathRecord.DORMANT);
+                } else {
+                    slab.putInt(path + PathRecord.SOURCE_PORT, freshPort(p, 0, i));
+                }
                 windows.setFactor(plane, path, 1f);
             }
         }
@@ -54,7 +61,7 @@ final class PathSender {
 
     /** A source port for a path: at first spread over the plane's ports, later another one at random. */
     private int freshPort(int plane, int current, int index) {
-        int[] ports = state.config.sourcePorts[plane];
+        int[] ports = state.ownPorts[plane];
         if (current == 0) {
             return ports[index % ports.length];
         }
@@ -112,6 +119,7 @@ final class PathSender {
         int lost = 0;
         long newestNs = slab.getLong(plane + PlaneRecord.NEWEST_ACKED_NS);
         int words = PathBlock.words(block);
+        int longLost = slab.getInt(path + PathRecord.LONG_LOST);
         for (long packet = slab.getLong(path + PathRecord.OUT_HEAD); packet != 0; packet = slab.getLong(path + PathRecord.OUT_HEAD)) {
             int psn = slab.getInt(packet + PacketRecord.PSN);
             if (psn - top >= 0) {
@@ -123,10 +131,14 @@ final class PathSender {
                 acked++;
                 long sentNs = slab.getLong(packet + PacketRecord.SENT_NS);
                 newestNs = sentNs - newestNs > 0 ? sentNs : newestNs;
+                if (longLost != 0 && isLong(packet)) {
+                    longLost = 0;
+                }
                 streams.onPacketAcked(packet);
                 state.packets.give(packet);
             } else {
                 lost++;
+                longLost += isLong(packet) ? 1 : 0;
                 state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
             }
         }
@@ -137,6 +149,11 @@ final class PathSender {
             newestNs = Math.max(newestNs, probedNs);
             slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
         }
+        slab.putInt(path + PathRecord.LONG_LOST, longLost);
+        int pad = slab.getInt(path + PathRecord.LAST_PAD);
+        if (pad != 0 && PathBlock.echo(block) == (int) probedNs && PathBlock.hold(block) != PathBlock.NO_HOLD) {
+            size.onProven(connection, plane, pad);
+        }
         if (acked + lost > 0) {
             settled(connection, plane, path, acked + lost);
             slab.addInt(path + PathRecord.RTX_COUNT, lost);
@@ -146,6 +163,17 @@ final class PathSender {
         if (acked + lost > 0 || answered) {
             progress(connection, plane, path, block, acked, nowNs);
         }
+        if (longLost >= Limits.BLACK_HOLE) {
+            // Short packets pass, long ones do not: another route.
+            evacuate(connection, plane, path, nowNs);
+        }
+    }
+
+    private boolean isLong(long packet) {
+        long work = slab.getLong(packet + PacketRecord.WORK);
+        // Whatever is no message of one packet has a size.
+        return slab.getInt(packet + PacketRecord.INDEX) + 1 < slab.getInt(work + WorkRecord.PACKETS)
+                && slab.getInt(work + WorkRecord.PACKET_BYTES) > state.config.safePayload;
     }
 
     private void progress(long connection, long plane, long path, long block, int acked, long nowNs) {
@@ -169,9 +197,16 @@ final class PathSender {
         // Only the last probe speaks for the present source port.
         if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING
                 && PathBlock.echo(block) == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS)) {
-            slab.putInt(path + PathRecord.STATE, PathRecord.GOOD);
-            slab.putInt(path + PathRecord.ATTEMPTS, 0);
-            slab.addInt(connection + SICK_PATHS, -1);
+            int proven = slab.getInt(plane + PlaneRecord.PROVEN_BYTES);
+            if (proven <= state.config.safePayload || slab.getInt(path + PathRecord.LAST_PAD) >= proven) {
+                slab.putInt(path + PathRecord.STATE, PathRecord.GOOD);
+                slab.putInt(path + PathRecord.ATTEMPTS, 0);
+                slab.putInt(path + PathRecord.LONG_LOST, 0);
+                slab.addInt(connection + SICK_PATHS, -1);
+            } else if (slab.addInt(path + PathRecord.LONG_LOST, 1) >= Limits.NARROW_ANSWERS && noneGood(connection, path)) {
+                slab.putInt(path + PathRecord.LONG_LOST, 0);
+                size.onNarrow(connection, plane);
+            }
         }
         if (acked > 0) {
             int ceCount = PathBlock.ceCount(block);
@@ -187,6 +222,16 @@ final class PathSender {
             newRoute(connection, plane, path, nowNs);
         }
         state.makeReady(connection);
+    }
+
+    private boolean noneGood(long connection, long path) {
+        int p = DataHeader.planeOf(slab.getInt(path + PathRecord.NUMBER));
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            if (slab.getInt(state.path(connection, p, i) + PathRecord.STATE) == PathRecord.GOOD) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** A plane answers again: all its paths are probed and return one by one. */
@@ -220,17 +265,14 @@ final class PathSender {
 
     /** Starts a new epoch on another source port; the path carries no data until a probe is answered. */
     void newRoute(long connection, long plane, long path, long nowNs) {
-        if (slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD) {
+        int before = slab.getInt(path + PathRecord.STATE);
+        if (before == PathRecord.GOOD || before == PathRecord.DORMANT) {
             slab.addInt(connection + SICK_PATHS, 1);
         }
         int number = slab.getInt(path + PathRecord.NUMBER);
         slab.putInt(path + PathRecord.STATE, PathRecord.PROBING);
         slab.putLong(path + PathRecord.STATE_SINCE_NS, nowNs);
-        // An epoch that carried no data stays: the receiver is never more than one behind, however long a route is dead.
-        if (slab.getInt(path + PathRecord.EPOCH_USED) != 0) {
-            slab.addInt(path + PathRecord.EPOCH, 1);
-            slab.putInt(path + PathRecord.EPOCH_USED, 0);
-        }
+        nextEpoch(path);
         slab.putInt(path + PathRecord.SOURCE_PORT,
                 freshPort(DataHeader.planeOf(number), slab.getInt(path + PathRecord.SOURCE_PORT), DataHeader.indexOf(number)));
         slab.putInt(path + PathRecord.ACKED_CE, 0);
@@ -244,8 +286,42 @@ final class PathSender {
         windows.setFactor(plane, path, Limits.REVIVED_FACTOR * mean);
     }
 
+    /** An epoch that carried no data stays: the receiver is never more than one behind, however long a route is dead. */
+    private void nextEpoch(long path) {
+        if (slab.getInt(path + PathRecord.EPOCH_USED) != 0) {
+            slab.addInt(path + PathRecord.EPOCH, 1);
+            slab.putInt(path + PathRecord.EPOCH_USED, 0);
+        }
+    }
+
+    /** Takes the path out of use with its plane; {@link #newRoute} brings it back. */
+    void retire(long connection, long plane, long path) {
+        int before = slab.getInt(path + PathRecord.STATE);
+        if (before == PathRecord.DORMANT) {
+            return;
+        }
+        clear(connection, plane, path);
+        if (before != PathRecord.GOOD) {
+            slab.addInt(connection + SICK_PATHS, -1);
+        }
+        if (slab.getInt(path + PathRecord.PROBE_WANTED) != 0) {
+            slab.putInt(path + PathRecord.PROBE_WANTED, 0);
+            slab.addInt(connection + ConnectionRecord.PROBES_WANTED, -1);
+        }
+        nextEpoch(path);
+        slab.putInt(path + PathRecord.STATE, PathRecord.DORMANT);
+    }
+
     /** Gives the path up: all it had out and all it had to repeat goes to the connection's orphans, for any live path. */
     void evacuate(long connection, long plane, long path, long nowNs) {
+        clear(connection, plane, path);
+        state.statsOf(connection).deadPaths++;
+        newRoute(connection, plane, path, nowNs);
+        state.makeReady(connection);
+    }
+
+    private void clear(long connection, long plane, long path) {
+        slab.putInt(path + PathRecord.LONG_LOST, 0);
         int out = 0;
         for (long packet; (packet = state.removeFirst(path + PathRecord.OUT_HEAD, path + PathRecord.OUT_TAIL)) != 0; out++) {
             state.append(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL, packet);
@@ -257,9 +333,6 @@ final class PathSender {
         settled(connection, plane, path, out);
         slab.putInt(path + PathRecord.RTX_COUNT, 0);
         slab.addInt(plane + PlaneRecord.RTX_PACKETS, -repeats);
-        state.statsOf(connection).deadPaths++;
-        newRoute(connection, plane, path, nowNs);
-        state.makeReady(connection);
     }
 
     private void settled(long connection, long plane, long path, int packets) {

@@ -27,6 +27,7 @@ public final class PathStats {
         return switch (state) {
             case PathRecord.GOOD -> "good";
             case PathRecord.PROBING -> "probing";
+            case PathRecord.DORMANT -> "dormant";
             default -> "draining";
         };
     }

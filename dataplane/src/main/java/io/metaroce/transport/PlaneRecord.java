@@ -3,16 +3,17 @@ package io.metaroce.transport;
 
 /** Fields of a connection's plane in the slab: the peer's address there, windows, receiver share (spec: "State"). */
 final class PlaneRecord {
-    static final int BYTES = 192;
+    static final int BYTES = 256;
 
     static final int UP = 0;
     static final int DOWN = 1;
+    /** Not in use: one of the ends has no such plane, or the other does not know yet where it is. */
+    static final int ABSENT = 2;
 
     /** Value of SHARE while nothing was told: the first known RTT tells what to start with. */
     static final float NO_SHARE = -1;
 
     private static final Layout L = new Layout("plane", BYTES);
-    static final int CONNECTION = L.i64();
     static final int REMOTE_HIGH = L.i64();
     static final int REMOTE_LOW = L.i64();
     static final int REMOTE_PORT = L.i32();
@@ -52,6 +53,26 @@ final class PlaneRecord {
     static final int LAST_DATA_NS = L.i64();
     /** Since when the plane is silent for too long; 0: it is not. */
     static final int SUSPECT_NS = L.i64();
+
+    /** Largest payload known to pass and smallest known not to, and probes of the next candidate so far. */
+    static final int PROVEN_BYTES = L.i32();
+    static final int REFUTED_BYTES = L.i32();
+    static final int SIZE_TRIES = L.i32();
+    /** When a size that was refuted is tried again, ms of the clock modulo 2^32; 0: not planned. */
+    static final int RAISE_MS = L.i32();
+    /* Where the peer says it is now, while it is being challenged; the newest it said that is in force. */
+    static final int PENDING_HIGH = L.i64();
+    static final int PENDING_LOW = L.i64();
+    static final int PENDING_PORT = L.i32();
+    static final int PENDING_SEQUENCE = L.i32();
+    static final int PEER_SEQUENCE = L.i32();
+    /** Challenges sent, 0: none is open; when the next is due. */
+    static final int CHALLENGE_TRIES = L.i32();
+    static final int CHALLENGE_NS = L.i64();
+    /** What we said of our own end and the peer has taken, and when to say it again. */
+    static final int STATED_SEQUENCE = L.i32();
+    static final int STATE_TRIES = L.i32();
+    static final int STATE_NS = L.i64();
 
     static {
         L.end();

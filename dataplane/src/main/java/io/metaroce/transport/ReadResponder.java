@@ -148,7 +148,13 @@ final class ReadResponder {
             int length = slab.getInt(e + LENGTH);
             slab.putInt(work + WorkRecord.LENGTH, length);
             slab.putInt(work + WorkRecord.MSN, slab.getInt(e + MSN));
-            slab.putInt(work + WorkRecord.PACKETS, packets(length, slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU)));
+            if (read) {
+                int packet = Math.min(slab.getInt(connection + ConnectionRecord.PACKET_BYTES), Math.max(1, length));
+                slab.putInt(work + WorkRecord.PACKET_BYTES, packet);
+                slab.putInt(work + WorkRecord.PACKETS, packets(length, packet));
+            } else {
+                slab.putInt(work + WorkRecord.PACKETS, 1);
+            }
             sender.enqueueResponse(stream, work);
         }
     }

@@ -77,7 +77,7 @@ final class ReceiveQueue {
         if (ok && (slab.getInt(e + FLAGS) & DataHeader.SOLICITED) != 0) {
             flags |= CompletionQueue.SOLICITED;
         }
-        state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.LOCAL_CID),
+        state.completions.push(slab.getInt(slab.getLong(stream + StreamRecord.CONNECTION) + ConnectionRecord.HANDLE),
                 slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(e + WR_ID),
                 ok ? slab.getInt(e + BYTES) : 0, extra ? slab.getInt(e + IMMEDIATE) : 0, flags);
         long list = slab.getLong(e + SEGMENTS);

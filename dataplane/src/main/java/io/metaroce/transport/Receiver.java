@@ -15,7 +15,9 @@ import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.Malformation;
 import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.ParkHeader;
 import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Reason;
@@ -35,6 +37,8 @@ final class Receiver {
     private final Handshake handshake;
     private final ReplyQueue replies;
     private final Windows windows;
+    private final Parking parking;
+    private final Planes planes;
     private final PathSender pathSender;
     private final PathReceiver pathReceiver;
     private final AckSender acks;
@@ -46,13 +50,16 @@ final class Receiver {
     private int resets;
     private long resetsSinceNs;
 
-    Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, Windows windows, PathSender pathSender,
-            AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender, StreamReceiver streamReceiver) {
+    Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, Parking parking, Planes planes,
+            Windows windows, PathSender pathSender, AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender,
+            StreamReceiver streamReceiver) {
         this.state = state;
         this.connections = connections;
         this.handshake = handshake;
         this.replies = replies;
         this.windows = windows;
+        this.parking = parking;
+        this.planes = planes;
         this.pathSender = pathSender;
         this.acks = acks;
         this.share = share;
@@ -72,7 +79,7 @@ final class Receiver {
             return;
         }
         switch (Prefix.type(at)) {
-            case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK -> connected(burst, i, at, length, nowNs);
+            case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK, Type.PLANE -> connected(burst, i, at, length, nowNs);
             case Type.SEALED -> sealed(burst, i, at, length, nowNs);
             case Type.RESET -> {
                 if (isIntact(at, length, 0)) {
@@ -109,6 +116,9 @@ final class Receiver {
     private void connected(RxBurst burst, int i, long at, int length, long nowNs) {
         long c = state.connectionOf(Prefix.destinationCid(at));
         if (c == 0) {
+            if (connections.onParked(at, length)) {
+                return;
+            }
             state.counters.unknownConnection++;
             reset(burst, i, at, nowNs);
             return;
@@ -150,7 +160,7 @@ final class Receiver {
             return;
         }
         int type = Prefix.type(inside);
-        if (Validate.check(inside, state.sealing.openedLength) != 0 || type < Type.DATA || type > Type.CLOSE_ACK) {
+        if (Validate.check(inside, state.sealing.openedLength) != 0 || (type < Type.DATA || type > Type.CLOSE_ACK) && type != Type.PLANE) {
             state.violation(c);
             return;
         }
@@ -174,8 +184,27 @@ final class Receiver {
                     connections.onCloseAck(c);
                 }
             }
+            case Type.PARK, Type.PARK_ACK -> {
+                if (ParkHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
+                    state.counters.forged++;
+                } else if (Prefix.type(at) == Type.PARK) {
+                    parking.onPark(c, at);
+                } else {
+                    parking.onParkAck(c, at, nowNs);
+                }
+            }
+            case Type.PLANE -> {
+                if (PlaneHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
+                    state.counters.forged++;
+                } else if (phase != ConnectionRecord.LINGER) {
+                    planes.onPlane(c, at, nowNs);
+                }
+            }
             case Type.DATA -> {
                 if (phase != ConnectionRecord.LINGER) {
+                    if (phase == ConnectionRecord.PARKING) {
+                        parking.abandon(c);
+                    }
                     onData(c, at, ce, nowNs);
                 }
             }
@@ -206,6 +235,10 @@ final class Receiver {
         }
         int planeNumber = DataHeader.planeOf(number);
         long plane = state.plane(c, planeNumber);
+        if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT) {
+            state.counters.unexpected++;
+            return;
+        }
         long path = state.path(c, planeNumber, DataHeader.indexOf(number));
         int psn = DataHeader.psn(at);
         int place = pathReceiver.place(path, DataHeader.epoch(at), psn, DataHeader.floorDistance(at));
@@ -243,6 +276,10 @@ final class Receiver {
         }
         int planeNumber = DataHeader.planeOf(number);
         long plane = state.plane(c, planeNumber);
+        if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT) {
+            state.counters.unexpected++;
+            return;
+        }
         long path = state.path(c, planeNumber, DataHeader.indexOf(number));
         share.onPacket(planeNumber, plane, ProbeHeader.demand(at), false, nowNs);
         if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {

@@ -37,13 +37,14 @@ final class Spray {
      */
     boolean choose(long connection, int wanted, long nowNs) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);
+        int bytes = slab.getInt(connection + ConnectionRecord.ROUTE_BYTES);
         boolean runs = state.config.runLength > 1;
         boolean patient = runs && slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0;
         float best = Float.MAX_VALUE;
         path = 0;
         for (int p = 0; p < planes; p++) {
             long candidate = state.plane(connection, p);
-            if (slab.getInt(candidate + PlaneRecord.STATE) != PlaneRecord.UP || isPaced(connection, candidate, nowNs)) {
+            if (slab.getInt(candidate + PlaneRecord.STATE) != PlaneRecord.UP || slab.getInt(candidate + PlaneRecord.PROVEN_BYTES) < bytes || isPaced(connection, candidate, nowNs)) {
                 continue;
             }
             float window = windows.window(connection, candidate, nowNs);
@@ -73,6 +74,7 @@ final class Spray {
     /** Packets that may go on this very path now; 0 if it is not good or its plane not up. */
     int roomOf(long connection, long ofPlane, long ofPath, long nowNs) {
         if (slab.getInt(ofPath + PathRecord.STATE) != PathRecord.GOOD || slab.getInt(ofPlane + PlaneRecord.STATE) != PlaneRecord.UP
+                || slab.getInt(ofPlane + PlaneRecord.PROVEN_BYTES) < slab.getInt(connection + ConnectionRecord.ROUTE_BYTES)
                 || isPaced(connection, ofPlane, nowNs)) {
             return 0;
         }

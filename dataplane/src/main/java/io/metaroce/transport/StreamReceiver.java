@@ -404,7 +404,7 @@ final class StreamReceiver {
             state.counters.eventOverflow++;
         } else {
             event.kind = Event.STREAM_FAILED;
-            event.connection = slab.getInt(connection + ConnectionRecord.LOCAL_CID);
+            event.connection = slab.getInt(connection + ConnectionRecord.HANDLE);
             event.stream = slab.getInt(stream + StreamRecord.ID);
             event.reason = cause;
             describe(event, connection);
@@ -413,7 +413,7 @@ final class StreamReceiver {
     }
 
     void describe(Event event, long connection) {
-        long plane = state.plane(connection, 0);
+        long plane = state.plane(connection, state.callablePlane(connection, 0));
         event.peerHigh = slab.getLong(plane + PlaneRecord.REMOTE_HIGH);
         event.peerLow = slab.getLong(plane + PlaneRecord.REMOTE_LOW);
         event.peerPort = slab.getInt(plane + PlaneRecord.REMOTE_PORT);

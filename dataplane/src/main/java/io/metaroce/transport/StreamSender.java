@@ -443,7 +443,7 @@ final class StreamSender {
         if (status == Completion.OK && (slab.getInt(work + WorkRecord.FLAGS) & WorkRecord.UNSIGNALED) != 0) {
             state.completions.release();
         } else {
-            state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.LOCAL_CID),
+            state.completions.push(slab.getInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.HANDLE),
                     slab.getInt(stream + StreamRecord.ID), opcode, status, slab.getLong(work + WorkRecord.ID),
                     status == Completion.OK ? slab.getInt(work + WorkRecord.LENGTH) : 0, 0, 0);
         }
@@ -469,6 +469,13 @@ final class StreamSender {
         int unsent = slab.getInt(work + WorkRecord.PACKETS) - slab.getInt(work + WorkRecord.SENT);
         slab.addInt(connection + ConnectionRecord.UNSENT_PACKETS, -unsent);
         slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, -1);
+        if (slab.getInt(connection + ConnectionRecord.LARGER_WORK) > 0 && Opcode.fixedPayload(slab.getInt(work + WorkRecord.OPCODE)) == 0
+                && slab.getInt(work + WorkRecord.PACKET_BYTES) > slab.getInt(connection + ConnectionRecord.PACKET_BYTES)
+                && slab.addInt(connection + ConnectionRecord.LARGER_WORK, -1) == 0) {
+            // The last of those that needed wider routes: planes that carry less are in use again.
+            slab.putInt(connection + ConnectionRecord.ROUTE_BYTES, slab.getInt(connection + ConnectionRecord.PACKET_BYTES));
+            state.makeReady(connection);
+        }
         slab.putLong(work + WorkRecord.REQUEST_ID, 0);
         slab.putInt(work + WorkRecord.OPCODE, 0);
         if ((slab.getInt(work + WorkRecord.FLAGS) & (WorkRecord.SEGMENTED | WorkRecord.INLINE)) != 0) {

@@ -86,6 +86,6 @@ final class StreamTable {
     }
 
     private long key(long connection, int id) {
-        return (slab.getInt(connection + ConnectionRecord.INDEX) + 1L) << 32 | id;
+        return (long) slab.getInt(connection + ConnectionRecord.HANDLE) << 32 | id;
     }
 }

@@ -84,14 +84,28 @@ final class Transmitter {
         ProbeHeader.timestamp(at, (int) nowNs);
         Bytes.putInt(at + ProbeHeader.DEMAND, 0);
         ProbeHeader.demand(at, slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.DEMAND));
-        ProbeHeader.receivePort(at, state.config.localAddresses[planeNumber].port());
+        ProbeHeader.receivePort(at, state.ownAddresses[planeNumber].port());
         ProbeHeader.floor(at, floor);
-        out.control(connection, number, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH);
+        int stuffing = padding(state.plane(connection, planeNumber), path);
+        out.finish(connection, number, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH, state.zeros, stuffing, stuffing);
         slab.addInt(path + PathRecord.PROBES_OUT, 1);
         slab.putLong(path + PathRecord.LAST_PROBE_NS, nowNs);
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         state.statsOf(connection).probes++;
+    }
+
+    /** Bytes behind the probe: as many as make it as long as a packet of the size that it is to prove. */
+    private int padding(long plane, long path) {
+        int stands = slab.getInt(path + PathRecord.PAD);
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
+            // A route that does not carry what its plane is known for is not taken. Every other try finds out whether it lives at all.
+            int proven = slab.getInt(plane + PlaneRecord.PROVEN_BYTES);
+            stands = proven > state.config.safePayload && (slab.getInt(path + PathRecord.ATTEMPTS) & 1) != 0 ? proven : 0;
+        }
+        slab.putInt(path + PathRecord.PAD, 0);
+        slab.putInt(path + PathRecord.LAST_PAD, stands);
+        return stands == 0 ? 0 : stands + DataHeader.LENGTH - ProbeHeader.LENGTH;
     }
 
     // ---- data ----
@@ -131,7 +145,7 @@ final class Transmitter {
 
     /** What we could use on each plane: all that waits, within an RTT (spec: "Demand"). */
     private void stateDemand(long connection) {
-        long bits = 8L * slab.getInt(connection + UNSENT_PACKETS) * slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU);
+        long bits = 8L * slab.getInt(connection + UNSENT_PACKETS) * slab.getInt(connection + ConnectionRecord.PACKET_BYTES);
         long line = windows.lineKbps(connection);
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(connection, p);
@@ -295,7 +309,7 @@ final class Transmitter {
         int index = slab.getInt(packet + PacketRecord.INDEX);
         int opcode = slab.getInt(work + WorkRecord.OPCODE);
         int message = slab.getInt(work + WorkRecord.LENGTH);
-        int mtu = slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU);
+        int mtu = slab.getInt(work + WorkRecord.PACKET_BYTES);
         int offset = index * mtu;
         boolean last = index + 1 == slab.getInt(work + WorkRecord.PACKETS);
         int length = last ? message - offset : mtu;

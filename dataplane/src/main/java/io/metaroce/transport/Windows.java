@@ -33,7 +33,7 @@ final class Windows {
 
     /** Bandwidth-delay product in packets at the plane's least RTT. */
     float bdpPackets(long connection, long plane) {
-        int packetBytes = bytesOnWire(connection, slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU));
+        int packetBytes = bytesOnWire(connection, slab.getInt(connection + ConnectionRecord.PACKET_BYTES));
         return slab.getInt(plane + PlaneRecord.MIN_RTT_NS) * (float) lineKbps(connection) / (8e6f * packetBytes);
     }
 

@@ -17,6 +17,8 @@ final class WorkRecord {
     static final int REQUEST_ID = L.i64();
     /** For an atomic: new value or addend; for its response: the original value, here until it is acknowledged. */
     static final int OPERAND = L.i64();
+    /** In the same place, in what is no request and no atomic's response: payload of each of its packets but the last. */
+    static final int PACKET_BYTES = OPERAND;
     static final int COMPARE = L.i64();
     /** The list of a request that is {@link #SEGMENTED}; no atomic is. */
     static final int SEGMENTS = COMPARE;

@@ -31,6 +31,8 @@ public final class ProbeHeader {
     /** Lowest PSN of the path that the sender still waits for. */
     public static final int FLOOR = 28;
     public static final int LENGTH = 32;
+    /** With padding a probe is as long as the longest Data packet, at the most. */
+    public static final int MAX_DATAGRAM = DataHeader.LENGTH + DataHeader.MAX_PAYLOAD;
 
     /** Most that next PSN and floor can be apart. */
     public static final int MAX_FLOOR_DISTANCE = 256;

@@ -21,6 +21,12 @@ public final class Reason {
     /** Encryption is required and cannot be agreed on, or its limits are reached. */
     public static final int SECURITY = 11;
 
+    /** The connection to be resumed is not known here. */
+    public static final int UNKNOWN_CONNECTION = 12;
+
+    /** Messages under way have packets longer than any route carries now. */
+    public static final int PATH_MTU = 13;
+
     private Reason() {
     }
 
@@ -38,6 +44,8 @@ public final class Reason {
             case REFUSED_BY_APPLICATION -> "REFUSED_BY_APPLICATION";
             case PEER_RESTARTED -> "PEER_RESTARTED";
             case SECURITY -> "SECURITY";
+            case UNKNOWN_CONNECTION -> "UNKNOWN_CONNECTION";
+            case PATH_MTU -> "PATH_MTU";
             default -> "reason " + reason;
         };
     }

@@ -38,8 +38,10 @@ public final class Tlv {
     public static final int SERVICE = 13;
     /** u16 suite, then what the suite says: for {@link #SUITE_PSK_X25519_AES256GCM} u16 zero, key share and proof. */
     public static final int SECURITY = 14;
+    /** u32 name, u32 tag, u64 nonce: the parked connection that is to go on, and the proof of knowing it. */
+    public static final int RESUME = 15;
     /** The highest type this version defines. */
-    public static final int LAST_DEFINED = SECURITY;
+    public static final int LAST_DEFINED = RESUME;
 
     /** Pre-shared key, X25519, HKDF-SHA256, AES-256-GCM. */
     public static final int SUITE_PSK_X25519_AES256GCM = 1;
@@ -56,6 +58,8 @@ public final class Tlv {
     /** Bytes of one entry of PLANES: 16 address, 2 UDP port, 2 zero. */
     public static final int PLANE_LENGTH = 20;
     public static final int MAX_PLANES = 8;
+    /** Bytes of the value of RESUME. */
+    public static final int RESUME_LENGTH = 16;
     /** Longest text of IMPLEMENTATION, bytes. */
     public static final int MAX_TEXT = 64;
 
@@ -111,14 +115,27 @@ public final class Tlv {
             }
         }
 
-        /** Appends PLANES with the first {@code count} addresses. */
+        /** Appends PLANES with the first {@code count} addresses; null, a plane that is absent, as zeros. */
         public void planes(NetAddress[] addresses, int count) {
             long v = begin(PLANES, count * PLANE_LENGTH);
             for (int i = 0; v != 0 && i < count; i++, v += PLANE_LENGTH) {
+                if (addresses[i] == null) {
+                    continue;
+                }
                 Bytes.putLong(v, addresses[i].high());
                 Bytes.putLong(v + 8, addresses[i].low());
                 Bytes.putShort(v + 16, addresses[i].port());
                 Bytes.putShort(v + 18, 0);
+            }
+        }
+
+        /** Appends RESUME. */
+        public void resume(int name, int tag, long nonce) {
+            long v = begin(RESUME, RESUME_LENGTH);
+            if (v != 0) {
+                Bytes.putInt(v, name);
+                Bytes.putInt(v + 4, tag);
+                Bytes.putLong(v + 8, nonce);
             }
         }
 
@@ -240,6 +257,18 @@ public final class Tlv {
         /** The value as u64; -1 when it is not eight bytes long. */
         public long u64() {
             return length == Long.BYTES ? Bytes.getLong(value) : -1;
+        }
+
+        public int resumeName() {
+            return Bytes.getInt(value);
+        }
+
+        public int resumeTag() {
+            return Bytes.getInt(value + 4);
+        }
+
+        public long resumeNonce() {
+            return Bytes.getLong(value + 8);
         }
 
         /** Number of entries of PLANES. */

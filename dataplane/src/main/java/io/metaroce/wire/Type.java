@@ -15,6 +15,9 @@ public final class Type {
     public static final int RESET = 10;
     /** Any packet of a connection, encrypted. */
     public static final int SEALED = 11;
+    public static final int PARK = 12;
+    public static final int PARK_ACK = 13;
+    public static final int PLANE = 14;
 
     private Type() {
     }
@@ -32,6 +35,9 @@ public final class Type {
             case CLOSE_ACK -> "CLOSE_ACK";
             case RESET -> "RESET";
             case SEALED -> "SEALED";
+            case PARK -> "PARK";
+            case PARK_ACK -> "PARK_ACK";
+            case PLANE -> "PLANE";
             default -> "type " + type;
         };
     }

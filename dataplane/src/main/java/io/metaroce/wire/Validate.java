@@ -29,6 +29,8 @@ public final class Validate {
             case Type.PROBE -> probe(at, length);
             case Type.CLOSE, Type.CLOSE_ACK -> close(at, length);
             case Type.SEALED -> sealed(at, length);
+            case Type.PARK, Type.PARK_ACK -> park(at, length);
+            case Type.PLANE -> plane(at, length);
             case Type.INIT, Type.CHALLENGE, Type.ACCEPT, Type.REFUSE, Type.RESET -> ValidateHandshake.check(at, length);
             default -> Malformation.BAD_TYPE;
         };
@@ -152,7 +154,7 @@ public final class Validate {
     }
 
     private static int probe(long at, int length) {
-        if (length != ProbeHeader.LENGTH) {
+        if (length < ProbeHeader.LENGTH || length > ProbeHeader.MAX_DATAGRAM) {
             return length < ProbeHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
         if (ProbeHeader.destinationCid(at) == 0) {
@@ -184,5 +186,22 @@ public final class Validate {
             return Malformation.BAD_CID;
         }
         return DataHeader.planeOf(SealedHeader.lane(at)) >= Tlv.MAX_PLANES ? Malformation.BAD_PATH : 0;
+    }
+
+    private static int park(long at, int length) {
+        if (length != ParkHeader.LENGTH) {
+            return length < ParkHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
+        }
+        return ParkHeader.destinationCid(at) == 0 || ParkHeader.senderCid(at) == 0 || ParkHeader.name(at) == 0 ? Malformation.BAD_CID : 0;
+    }
+
+    private static int plane(long at, int length) {
+        if (length != PlaneHeader.LENGTH) {
+            return length < PlaneHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
+        }
+        if (PlaneHeader.destinationCid(at) == 0 || PlaneHeader.senderCid(at) == 0) {
+            return Malformation.BAD_CID;
+        }
+        return PlaneHeader.plane(at) >= Tlv.MAX_PLANES ? Malformation.BAD_PATH : 0;
     }
 }

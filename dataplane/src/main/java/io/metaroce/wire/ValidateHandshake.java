@@ -114,6 +114,7 @@ final class ValidateHandshake {
             case Tlv.MAX_READS, Tlv.START_SHARE, Tlv.SERVICE -> u32(value, length, 0, 0xffff_ffffL);
             case Tlv.SECURITY -> length >= Short.BYTES
                     && (Bytes.getU16(value) != Tlv.SUITE_PSK_X25519_AES256GCM || length == Tlv.SECURITY_LENGTH);
+            case Tlv.RESUME -> length == Tlv.RESUME_LENGTH && Bytes.getInt(value) != 0;
             default -> true;
         };
     }
@@ -126,11 +127,15 @@ final class ValidateHandshake {
         if (length == 0 || length % Tlv.PLANE_LENGTH != 0 || length > Tlv.MAX_PLANES * Tlv.PLANE_LENGTH) {
             return false;
         }
+        boolean any = false;
         for (int i = 0; i < length; i += Tlv.PLANE_LENGTH) {
-            if (Bytes.getU16(value + i + 16) == 0) {
+            boolean absent = Bytes.getLong(value + i) == 0 && Bytes.getLong(value + i + 8) == 0;
+            if (Bytes.getU16(value + i + 16) != 0) {
+                any = true;
+            } else if (!absent) {
                 return false;
             }
         }
-        return true;
+        return any;
     }
 }

@@ -199,12 +199,12 @@ class HandshakeRequirementsTest {
             connect();
             connect();
             p.net.run(MS, () -> false);
-            inits().forEach(s -> p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, refusal("\u001b[2Jno\n\u202e\u0000!", s)));
+            inits().forEach(s -> p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, refusal("\u001b[2Jno\n\u202e\u0000!", s, 0)));
             tap.seen.clear();
         }
         connect();
         p.net.run(MS, () -> false);
-        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, refusal("last", inits().getFirst()));
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, refusal("last", inits().getFirst(), 0));
         p.poll();
         assertEquals(17, p.eventsA.size());
         String text = p.eventsA.get(1).text();
@@ -216,10 +216,14 @@ class HandshakeRequirementsTest {
     }
 
     private static byte[] refusal(String text, Tap.Seen init) {
+        return refusal(text, init, 12_345);
+    }
+
+    private static byte[] refusal(String text, Tap.Seen init, int retryAfterMs) {
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         byte[] d = new byte[RefuseHeader.LENGTH + utf8.length];
         ByteBuffer b = ByteBuffer.wrap(d);
-        b.put(4, (byte) Prefix.versionTypeOf(Type.REFUSE)).put(6, (byte) Reason.SHUTDOWN).putInt(8, init.i32(InitHeader.INITIATOR_CID)).putInt(12, 12_345)
+        b.put(4, (byte) Prefix.versionTypeOf(Type.REFUSE)).put(6, (byte) Reason.SHUTDOWN).putInt(8, init.i32(InitHeader.INITIATOR_CID)).putInt(12, retryAfterMs)
                 .putLong(16, init.i64(InitHeader.INITIATOR_NONCE)).putShort(24, (short) utf8.length).put(RefuseHeader.LENGTH, utf8);
         return b.putInt(0, Tap.crc(d)).array();
     }

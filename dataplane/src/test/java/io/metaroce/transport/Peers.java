@@ -39,13 +39,18 @@ final class Peers {
     }
 
     Peers(long seed, EndpointConfig configA, EndpointConfig configB) {
+        this(seed, configA, configB, Limits.MAX_PLANES, Limits.MAX_PLANES);
+    }
+
+    /** Of the planes that each side may have, only the first few are there. */
+    Peers(long seed, EndpointConfig configA, EndpointConfig configB, int planesA, int planesB) {
         this.seed = seed;
         net = new TestNetwork(seed);
         memoryA = regionsA.register(0, Arena.ofAuto().allocate(REGION_BYTES, 64), ALL);
         memoryB = regionsB.register(0, Arena.ofAuto().allocate(REGION_BYTES, 64), ALL);
         fill(memoryA.segment(), seed);
-        a = net.add(configA, regionsA);
-        b = net.add(configB, regionsB);
+        a = net.add(configA, regionsA, planesA);
+        b = net.add(configB, regionsB, planesB);
     }
 
     static EndpointConfig config(long seed) {
@@ -59,6 +64,7 @@ final class Peers {
         c.receiveQueueDepth = 64;
         c.streamWindowPackets = 1024;
         c.payloadMtu = 1024;
+        c.safePayload = Limits.MAX_PAYLOAD_MTU;
         c.ackEvery = 4;
         return c;
     }

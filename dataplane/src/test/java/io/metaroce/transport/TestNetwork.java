@@ -83,10 +83,16 @@ final class TestNetwork {
     }
 
     Host add(EndpointConfig config, io.metaroce.memory.RegionTable regions) {
+        return add(config, regions, Limits.MAX_PLANES);
+    }
+
+    /** A host of which only the first {@code present} planes are there yet. */
+    Host add(EndpointConfig config, io.metaroce.memory.RegionTable regions, int present) {
         int n = hosts.size() + 1;
-        int planes = config.localAddresses == null ? 2 : config.localAddresses.length;
-        config.localAddresses = new NetAddress[planes];
-        config.sourcePorts = new int[planes][32];
+        int slots = config.localAddresses == null ? 2 : config.localAddresses.length;
+        int planes = Math.min(slots, present);
+        config.localAddresses = new NetAddress[slots];
+        config.sourcePorts = new int[slots][32];
         for (int p = 0; p < planes; p++) {
             config.localAddresses[p] = new NetAddress(0, address(n, p).low(), receivePort);
             for (int i = 0; i < 32; i++) {
@@ -100,6 +106,28 @@ final class TestNetwork {
             planeOf.put(config.localAddresses[p].toString(), p);
         }
         return host;
+    }
+
+    /** Gives the host's plane an address, at once and for all to see, and tells its endpoint. */
+    void setPlane(Host host, int plane, NetAddress address) {
+        unplug(host, plane);
+        host.config.localAddresses[plane] = address;
+        for (int i = 0; i < 32; i++) {
+            host.config.sourcePorts[plane][i] = 50_000 + i;
+        }
+        byAddress.put(address.toString(), host);
+        host.endpoint.setPlane(nowNs, plane, address, host.config.sourcePorts[plane]);
+    }
+
+    void removePlane(Host host, int plane) {
+        unplug(host, plane);
+        host.endpoint.removePlane(nowNs, plane);
+    }
+
+    private void unplug(Host host, int plane) {
+        if (host.config.localAddresses[plane] != null) {
+            byAddress.remove(host.config.localAddresses[plane].toString());
+        }
     }
 
     /** Takes a host off the network, as if its process were killed; its address may be used again. */

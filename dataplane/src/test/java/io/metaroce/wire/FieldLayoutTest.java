@@ -89,6 +89,8 @@ class FieldLayoutTest {
         Map<String, Class<?>> sections = new HashMap<>(Map.of("Common prefix", Prefix.class, "Data packet", DataHeader.class, "Acknowledgement", AckHeader.class,
                 "Path block", PathBlock.class, "Control block", ControlBlock.class, "Probe", ProbeHeader.class, "Close", CloseHeader.class,
                 "INIT", InitHeader.class, "CHALLENGE", ChallengeHeader.class, "ACCEPT", AcceptHeader.class));
+        sections.put("Park", ParkHeader.class);
+        sections.put("Plane", PlaneHeader.class);
         sections.put("REFUSE", RefuseHeader.class);
         Class<?> header = null;
         int compared = 0;
@@ -111,7 +113,7 @@ class FieldLayoutTest {
 
     @Test
     void lengthsAreThoseOfTheSpecification() {
-        assertEquals(List.of(12, 64, 32, 24, 16, 32, 20, 48, 40, 32, 28, 36), HEADERS.stream().map(Fields::lengthOf).toList());
+        assertEquals(List.of(12, 64, 32, 24, 16, 32, 20, 20, 48, 48, 40, 32, 28, 36), HEADERS.stream().map(Fields::lengthOf).toList());
         assertEquals(992, AckHeader.MAX_LENGTH);
     }
 

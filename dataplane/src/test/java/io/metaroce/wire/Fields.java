@@ -10,7 +10,7 @@ import java.util.List;
 /** The fields of a header class, found by their accessors: a getter {@code name(long)} with a setter of the same name. */
 final class Fields {
     static final List<Class<?>> HEADERS = List.of(Prefix.class, DataHeader.class, AckHeader.class, PathBlock.class, ControlBlock.class, ProbeHeader.class,
-            CloseHeader.class, InitHeader.class, ChallengeHeader.class, AcceptHeader.class, RefuseHeader.class, ResetHeader.class);
+            CloseHeader.class, ParkHeader.class, PlaneHeader.class, InitHeader.class, ChallengeHeader.class, AcceptHeader.class, RefuseHeader.class, ResetHeader.class);
 
     record Accessor(Class<?> header, String name, int offset, Method getter, Method setter) {
         long get(long at) {
@@ -69,6 +69,8 @@ final class Fields {
             case Type.ACK -> AckHeader.class;
             case Type.PROBE -> ProbeHeader.class;
             case Type.CLOSE, Type.CLOSE_ACK -> CloseHeader.class;
+            case Type.PARK, Type.PARK_ACK -> ParkHeader.class;
+            case Type.PLANE -> PlaneHeader.class;
             case Type.INIT -> InitHeader.class;
             case Type.CHALLENGE -> ChallengeHeader.class;
             case Type.ACCEPT -> AcceptHeader.class;

@@ -230,7 +230,7 @@ class VectorTest {
                 opcodes.add(DataHeader.opcode(at));
             }
         });
-        assertEquals(10, types.size());
+        assertEquals(13, types.size());
         assertEquals(10, opcodes.size());
     }
 }

@@ -27,7 +27,7 @@ final class ReceivePlane {
 
     private final MemorySegment state;
     private final int plane;
-    private final int fd;
+    private int fd;
     private final PortCounters counters;
     private final MessageArray array;
     private final long buffers;
@@ -56,6 +56,18 @@ final class ReceivePlane {
             array.assignVectors(i, i, 1);
             array.bounds(i, SocketAddress.ROOM, CONTROL_ROOM);
         }
+    }
+
+    /** Receives from another socket from now on; what was taken from the old one is dropped. */
+    void reopen(int socket) {
+        fd = socket;
+        for (int i = 0; i < held; i++) {
+            array.bounds(i, SocketAddress.ROOM, CONTROL_ROOM);
+        }
+        held = 0;
+        message = 0;
+        offset = 0;
+        kernelDrops = 0;
     }
 
     /** Whether datagrams taken earlier still wait to be handed out. */

@@ -12,7 +12,7 @@ public final class UdpConfig {
     private static final int MAX_RECEIVE_MESSAGES = 256;
     private static final int MIN_BUFFER_BYTES = 4096;
 
-    /** Local address of each plane, 1 to 8. Port 0 lets the kernel choose. */
+    /** Local address of each plane, 1 to 8. Port 0 lets the kernel choose; null leaves the plane to be opened later. */
     public final NetAddress[] planes;
     /** Sending sockets of each plane, 1 to 256: as many source ports are told apart by ECMP. */
     public int sourcePorts = 16;
@@ -44,11 +44,21 @@ public final class UdpConfig {
         range("receive messages", receiveMessages, 1, MAX_RECEIVE_MESSAGES);
         range("receive buffer bytes", receiveBufferBytes, MIN_BUFFER_BYTES, Integer.MAX_VALUE / 2);
         range("send buffer bytes", sendBufferBytes, MIN_BUFFER_BYTES, Integer.MAX_VALUE / 2);
+        boolean any = false;
         for (int plane = 0; plane < planes.length; plane++) {
-            if (planes[plane].toInetAddress().isAnyLocalAddress()) {
-                throw new PortException("plane " + plane + ": " + planes[plane]
-                    + " is a wildcard; name the address that peers shall send to");
+            if (planes[plane] != null) {
+                any = true;
+                checkAddress(plane, planes[plane]);
             }
+        }
+        if (!any) {
+            throw new PortException("no plane has an address");
+        }
+    }
+
+    static void checkAddress(int plane, NetAddress address) {
+        if (address.toInetAddress().isAnyLocalAddress()) {
+            throw new PortException("plane " + plane + ": " + address + " is a wildcard; name the address that peers shall send to");
         }
     }
 

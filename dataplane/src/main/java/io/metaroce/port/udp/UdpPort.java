@@ -34,10 +34,13 @@ public final class UdpPort implements PacketPort {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment state = SocketCalls.newCallState(arena);
     private final PortCounters counters = new PortCounters();
-    private final List<UdpSocket> sockets = new ArrayList<>();
     private final HeaderSlabs headers = new HeaderSlabs(arena);
     private final NetAddress[] local;
+    private final UdpConfig config;
     private final SendPlane[] sendPlanes;
+    private final ReceivePlane[] receivePlanes;
+    private final UdpSocket[] receiveSockets;
+    private final List<List<UdpSocket>> socketsOfPlane = new ArrayList<>();
     private final int[] receiveBufferBytes;
     private final UdpSender sender;
     private final UdpReceiver receiver;
@@ -52,22 +55,25 @@ public final class UdpPort implements PacketPort {
     /** With a send call that {@code faults} makes of the real one. */
     UdpPort(UdpConfig config, UnaryOperator<SendCall> faults) {
         config.check();
+        this.config = config;
         int planes = config.planes.length;
         local = new NetAddress[planes];
         sendPlanes = new SendPlane[planes];
         receiveBufferBytes = new int[planes];
-        ReceivePlane[] receivePlanes = new ReceivePlane[planes];
-        int[] receiveSockets = new int[planes];
+        receivePlanes = new ReceivePlane[planes];
+        receiveSockets = new UdpSocket[planes];
+        int[] descriptors = new int[planes];
         try {
             for (int plane = 0; plane < planes; plane++) {
-                UdpSocket socket = openReceiver(config, plane);
-                receiveSockets[plane] = socket.fd;
-                receivePlanes[plane] = new ReceivePlane(state, arena, plane, socket.fd, config.receiveMessages, counters);
-                sendPlanes[plane] = openSenders(config, plane);
+                socketsOfPlane.add(new ArrayList<>());
+                if (config.planes[plane] != null) {
+                    open(plane, config.planes[plane]);
+                    descriptors[plane] = receiveSockets[plane].fd;
+                }
             }
             SendCall call = (socket, messages, count) -> SocketCalls.sendmmsg(state, socket, messages, count, Libc.MSG_DONTWAIT());
             sender = new UdpSender(faults.apply(call), arena, sendPlanes, config.sourcePorts, counters);
-            receiver = new UdpReceiver(state, arena, receivePlanes, receiveSockets);
+            receiver = new UdpReceiver(state, arena, receivePlanes, descriptors);
         } catch (RuntimeException | Error e) {
             closeSockets();
             arena.close();
@@ -75,8 +81,43 @@ public final class UdpPort implements PacketPort {
         }
     }
 
-    private UdpSocket openReceiver(UdpConfig config, int plane) {
-        NetAddress wished = config.planes[plane];
+    private void open(int plane, NetAddress wished) {
+        UdpSocket socket = openReceiver(plane, wished);
+        receiveSockets[plane] = socket;
+        if (receivePlanes[plane] == null) {
+            receivePlanes[plane] = new ReceivePlane(state, arena, plane, socket.fd, config.receiveMessages, counters);
+        } else {
+            receivePlanes[plane].reopen(socket.fd);
+        }
+        sendPlanes[plane] = openSenders(plane);
+    }
+
+    @Override
+    public void setPlane(int plane, NetAddress address) {
+        UdpConfig.checkAddress(plane, address);
+        removePlane(plane);
+        try {
+            open(plane, address);
+            receiver.open(plane, receiveSockets[plane].fd);
+        } catch (PortException e) {
+            removePlane(plane);
+            throw e;
+        }
+    }
+
+    @Override
+    public void removePlane(int plane) {
+        socketsOfPlane.get(plane).forEach(UdpSocket::close);
+        socketsOfPlane.get(plane).clear();
+        receiveSockets[plane] = null;
+        sendPlanes[plane] = null;
+        local[plane] = null;
+        if (receivePlanes[plane] != null) {
+            receivePlanes[plane].reopen(-1);
+        }
+    }
+
+    private UdpSocket openReceiver(int plane, NetAddress wished) {
         UdpSocket socket = open(plane, wished, wished.port());
         receiveBufferBytes[plane] = socket.receiveBuffer(config.receiveBufferBytes);
         gro &= config.gro && socket.option(Libc.IPPROTO_UDP(), Libc.UDP_GRO(), 1);
@@ -87,7 +128,7 @@ public final class UdpPort implements PacketPort {
         return socket;
     }
 
-    private SendPlane openSenders(UdpConfig config, int plane) {
+    private SendPlane openSenders(int plane) {
         InetAddress address = local[plane].toInetAddress();
         int[] ports = new int[config.sourcePorts];
         int[] descriptors = new int[config.sourcePorts];
@@ -110,7 +151,7 @@ public final class UdpPort implements PacketPort {
         NetAddress address = new NetAddress(wished.high(), wished.low(), port);
         String what = "plane " + plane + " (" + wished + ")";
         UdpSocket socket = new UdpSocket(state, arena, what, address, Interfaces.scope(address.toInetAddress()));
-        sockets.add(socket);
+        socketsOfPlane.get(plane).add(socket);
         return socket;
     }
 
@@ -126,12 +167,12 @@ public final class UdpPort implements PacketPort {
 
     @Override
     public int[] sourcePorts(int plane) {
-        return sendPlanes[plane].sourcePorts.clone();
+        return sendPlanes[plane] == null ? new int[0] : sendPlanes[plane].sourcePorts.clone();
     }
 
     @Override
     public int maxDatagram(int plane) {
-        return sendPlanes[plane].maxDatagram;
+        return sendPlanes[plane] == null ? Interfaces.MAX_DATAGRAM : sendPlanes[plane].maxDatagram;
     }
 
     /** 15 while every plane can send runs as one (what 65,507 bytes hold of 4,160-byte datagrams), else 1. */
@@ -139,7 +180,7 @@ public final class UdpPort implements PacketPort {
     public int preferredRun() {
         int run = Integer.MAX_VALUE;
         for (SendPlane plane : sendPlanes) {
-            run = Math.min(run, plane.run());
+            run = Math.min(run, plane == null ? run : plane.run());
         }
         return run;
     }
@@ -153,7 +194,7 @@ public final class UdpPort implements PacketPort {
     public int receiveBuffer(int datagramBytes) {
         int smallest = Integer.MAX_VALUE;
         for (int bytes : receiveBufferBytes) {
-            smallest = Math.min(smallest, bytes);
+            smallest = bytes == 0 ? smallest : Math.min(smallest, bytes);
         }
         return Math.max(1, smallest / KernelMemory.perDatagram(datagramBytes));
     }
@@ -183,9 +224,9 @@ public final class UdpPort implements PacketPort {
     /** For people: what this port is and what the kernel granted. */
     @Override
     public String description() {
-        return "UDP sockets through foreign calls, " + local.length + " plane(s) of " + sendPlanes[0].sourcePorts.length
+        return "UDP sockets through foreign calls, " + local.length + " plane(s) of " + config.sourcePorts
             + " source ports, segmentation offload " + (preferredRun() > 1 ? "on" : "off") + ", coalescing " + (gro ? "on" : "off")
-            + ", receive buffer " + receiveBufferBytes[0] / 2048 + " KiB a plane";
+            + ", receive buffer " + java.util.Arrays.stream(receiveBufferBytes).max().orElse(0) / 2048 + " KiB a plane";
     }
 
     @Override
@@ -199,8 +240,6 @@ public final class UdpPort implements PacketPort {
     }
 
     private void closeSockets() {
-        for (UdpSocket socket : sockets) {
-            socket.close();
-        }
+        socketsOfPlane.forEach(all -> all.forEach(UdpSocket::close));
     }
 }

@@ -30,14 +30,25 @@ final class UdpReceiver {
         events = arena.allocate((long) planes.length * EpollEvent.LENGTH, Long.BYTES).address();
         epoll = checked(SocketCalls.epollCreate1(state, Libc.EPOLL_CLOEXEC()), "epoll_create1");
         for (int plane = 0; plane < sockets.length; plane++) {
-            RawMemory.putInt(events + EpollEvent.EVENTS, Libc.EPOLLIN());
-            RawMemory.putLong(events + EpollEvent.DATA, plane);
-            int result = SocketCalls.epollCtl(state, epoll, Libc.EPOLL_CTL_ADD(), sockets[plane], events);
-            if (result < 0) {
-                close();
+            if (planes[plane] != null) {
+                int result = watch(plane, sockets[plane]);
+                if (result < 0) {
+                    close();
+                }
+                checked(result, "epoll_ctl");
             }
-            checked(result, "epoll_ctl");
         }
+    }
+
+    private int watch(int plane, int socket) {
+        RawMemory.putInt(events + EpollEvent.EVENTS, Libc.EPOLLIN());
+        RawMemory.putLong(events + EpollEvent.DATA, plane);
+        return SocketCalls.epollCtl(state, epoll, Libc.EPOLL_CTL_ADD(), socket, events);
+    }
+
+    /** The plane has a new socket; the old one left the epoll set when it was closed. */
+    void open(int plane, int socket) {
+        checked(watch(plane, socket), "epoll_ctl");
     }
 
     void receive(RxBurst burst) {
@@ -46,6 +57,10 @@ final class UdpReceiver {
         int plane = first;
         for (int i = 0; i < planes.length && burst.count < burst.capacity; i++) {
             int before = burst.count;
+            if (planes[plane] == null) {
+                plane = after(plane);
+                continue;
+            }
             if (!planes[plane].hasLeftover()) {
                 ready = ready == NOT_ASKED ? readyPlanes() : ready;
                 if ((ready & 1 << plane) != 0) {

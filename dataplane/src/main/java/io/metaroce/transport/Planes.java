@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static io.metaroce.transport.PlaneRecord.CHALLENGE_NS;
+import static io.metaroce.transport.PlaneRecord.CHALLENGE_TRIES;
+import static io.metaroce.transport.PlaneRecord.PEER_SEQUENCE;
+import static io.metaroce.transport.PlaneRecord.PENDING_HIGH;
+import static io.metaroce.transport.PlaneRecord.PENDING_LOW;
+import static io.metaroce.transport.PlaneRecord.PENDING_PORT;
+import static io.metaroce.transport.PlaneRecord.PENDING_SEQUENCE;
+import static io.metaroce.transport.PlaneRecord.REMOTE_HIGH;
+import static io.metaroce.transport.PlaneRecord.REMOTE_LOW;
+import static io.metaroce.transport.PlaneRecord.REMOTE_PORT;
+import static io.metaroce.transport.PlaneRecord.STATED_SEQUENCE;
+import static io.metaroce.transport.PlaneRecord.STATE_NS;
+import static io.metaroce.transport.PlaneRecord.STATE_TRIES;
+
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.PlaneHeader;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.Type;
+
+/**
+ * Planes that are added, moved to another address, or removed while connections live (spec: "Changing planes"). Each end states where
+ * its own planes are until the peer has taken it; the peer first proves by a challenge that somebody is there who belongs to the
+ * connection.
+ */
+final class Planes {
+    private final EndpointState state;
+    private final Slab slab;
+    private final ReplyQueue replies;
+    private final PathSender paths;
+    private final ReceiverShare share;
+    private final PayloadSize size;
+
+    Planes(EndpointState state, ReplyQueue replies, PathSender paths, ReceiverShare share, PayloadSize size) {
+        this.state = state;
+        this.replies = replies;
+        this.paths = paths;
+        this.share = share;
+        this.size = size;
+        slab = state.slab;
+    }
+
+    // ---- our own planes ----
+
+    /** Our plane is at this address from now on, or gone where it is null. */
+    void set(int p, NetAddress address, int[] sourcePorts, long nowNs) {
+        state.setPlane(p, address, sourcePorts);
+        for (int i = 0; i < state.connections.capacity(); i++) {
+            long c = state.connections.at(i);
+            int phase = slab.getInt(c + ConnectionRecord.STATE);
+            if (phase == ConnectionRecord.FREE || phase == ConnectionRecord.LINGER) {
+                continue;
+            }
+            if (phase < ConnectionRecord.ESTABLISHED) {
+                beginAnew(c, phase, nowNs);
+                continue;
+            }
+            long plane = state.plane(c, p);
+            if (address == null) {
+                leave(c, p, plane, nowNs);
+            } else if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.ABSENT || slab.getInt(plane + REMOTE_PORT) != 0) {
+                enter(c, p, plane, nowNs);
+            }
+            slab.putInt(plane + STATE_TRIES, 0);
+            slab.putLong(plane + STATE_NS, nowNs);
+            wake(c, nowNs);
+        }
+    }
+
+    /** Repetitions of INIT and ACCEPT must not differ from the first: what is under way begins again, with our planes as they are now. */
+    private void beginAnew(long c, int phase, long nowNs) {
+        if (phase == ConnectionRecord.HALF_OPEN) {
+            if (slab.getInt(c + ConnectionRecord.KNOWN) == 0) {
+                // The peer repeats its INIT, and gets another one.
+                slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
+                state.wakeBy(c, nowNs);
+            }
+            return;
+        }
+        slab.putInt(c + ConnectionRecord.STATE, ConnectionRecord.INIT_SENT);
+        slab.putLong(c + ConnectionRecord.NONCE, state.nextSecret());
+        slab.putLong(c + ConnectionRecord.COOKIE, 0);
+        slab.putLong(c + ConnectionRecord.COOKIE + 8, 0);
+        for (int p = 0; p < slab.getInt(c + ConnectionRecord.PLANES); p++) {
+            slab.putInt(state.plane(c, p) + STATED_SEQUENCE, 0);
+        }
+        slab.putLong(c + ConnectionRecord.RETRY_NS, nowNs);
+        state.wakeBy(c, nowNs);
+    }
+
+    /** The connection knows the peer now; what changed on our side since its handshake began is to be stated. */
+    void onEstablished(long c, long nowNs) {
+        for (int p = 0; p < slab.getInt(c + ConnectionRecord.PLANES); p++) {
+            long plane = state.plane(c, p);
+            if (slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
+                slab.putLong(plane + STATE_NS, nowNs);
+                wake(c, nowNs);
+            }
+        }
+    }
+
+    private void wake(long c, long nowNs) {
+        slab.putInt(c + ConnectionRecord.PLANE_NEWS, 1);
+        state.wakeBy(c, nowNs);
+    }
+
+    /** All paths of the plane take new routes: they carry data again when a probe of theirs is answered. */
+    private void enter(long c, int p, long plane, long nowNs) {
+        for (int i = 0; i < slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long path = state.path(c, p, i);
+            paths.retire(c, plane, path);
+            paths.newRoute(c, plane, path, nowNs);
+        }
+        slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.UP);
+        size.measure(c, plane);
+        // It may be farther away now: the least RTT is measured anew.
+        slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs - Limits.MIN_RTT_WINDOW_NS - 1);
+        slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
+        slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
+        state.makeReady(c);
+    }
+
+    private void leave(long c, int p, long plane, long nowNs) {
+        if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT) {
+            return;
+        }
+        for (int i = 0; i < slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            paths.retire(c, plane, state.path(c, p, i));
+        }
+        share.forget(p, plane);
+        slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.ABSENT);
+        state.makeReady(c);
+    }
+
+    // ---- by time ----
+
+    /** States and challenges what is due. */
+    void onTimer(long c, long nowNs) {
+        boolean more = false;
+        for (int p = 0; p < slab.getInt(c + ConnectionRecord.PLANES); p++) {
+            long plane = state.plane(c, p);
+            if (slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
+                more = true;
+                if (slab.getLong(plane + STATE_NS) - nowNs <= 0) {
+                    declare(c, p);
+                    int tries = Math.min(slab.addInt(plane + STATE_TRIES, 1) - 1, 8);
+                    slab.putLong(plane + STATE_NS, nowNs + Math.min(Limits.INIT_RETRY_NS << tries, Limits.INIT_RETRY_MAX_NS));
+                }
+                state.wakeBy(c, slab.getLong(plane + STATE_NS));
+            }
+            if (slab.getInt(plane + CHALLENGE_TRIES) > 0) {
+                if (slab.getLong(plane + CHALLENGE_NS) - nowNs <= 0) {
+                    if (slab.getInt(plane + CHALLENGE_TRIES) > Limits.CLOSE_TRIES) {
+                        // Nobody there: what was known before stays in force.
+                        slab.putInt(plane + CHALLENGE_TRIES, 0);
+                        continue;
+                    }
+                    challenge(c, p, plane);
+                    slab.addInt(plane + CHALLENGE_TRIES, 1);
+                    slab.putLong(plane + CHALLENGE_NS, nowNs + Limits.INIT_RETRY_NS);
+                }
+                more = true;
+                state.wakeBy(c, slab.getLong(plane + CHALLENGE_NS));
+            }
+        }
+        slab.putInt(c + ConnectionRecord.PLANE_NEWS, more ? 1 : 0);
+    }
+
+    // ---- datagrams ----
+
+    void onPlane(long c, long at, long nowNs) {
+        int p = PlaneHeader.plane(at);
+        if (p >= slab.getInt(c + ConnectionRecord.PLANES)) {
+            // We have no such plane, so it makes no difference where the peer's is.
+            if (PlaneHeader.kind(at) == PlaneHeader.STATE) {
+                send(c, PlaneHeader.TAKEN, p, PlaneHeader.sequence(at), 0);
+            }
+            return;
+        }
+        long plane = state.plane(c, p);
+        switch (PlaneHeader.kind(at)) {
+            case PlaneHeader.STATE -> onState(c, p, plane, at, nowNs);
+            case PlaneHeader.CHALLENGE -> {
+                if (PlaneHeader.sequence(at) == state.ownSequence[p]) {
+                    send(c, PlaneHeader.RESPONSE, p, PlaneHeader.sequence(at), PlaneHeader.token(at));
+                }
+            }
+            case PlaneHeader.RESPONSE -> {
+                if (slab.getInt(plane + CHALLENGE_TRIES) > 0 && PlaneHeader.sequence(at) == slab.getInt(plane + PENDING_SEQUENCE)
+                        && PlaneHeader.token(at) == token(c, p, plane)) {
+                    take(c, p, plane, nowNs);
+                } else if (PlaneHeader.sequence(at) != slab.getInt(plane + PEER_SEQUENCE)) {
+                    state.counters.forged++;
+                }
+            }
+            case PlaneHeader.TAKEN -> {
+                if (PlaneHeader.sequence(at) == state.ownSequence[p] && slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
+                    slab.putInt(plane + STATED_SEQUENCE, state.ownSequence[p]);
+                    if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.ABSENT) {
+                        probeAll(c, p);
+                    }
+                }
+            }
+            default -> state.counters.unexpected++;
+        }
+    }
+
+    private void onState(long c, int p, long plane, long at, long nowNs) {
+        int sequence = PlaneHeader.sequence(at);
+        int known = slab.getInt(plane + PEER_SEQUENCE);
+        if (known != 0 && sequence - known <= 0) {
+            if (sequence == known) {
+                send(c, PlaneHeader.TAKEN, p, sequence, 0);
+            }
+            return;
+        }
+        boolean pending = slab.getInt(plane + CHALLENGE_TRIES) > 0;
+        if (pending && sequence - slab.getInt(plane + PENDING_SEQUENCE) <= 0) {
+            // Being looked into.
+            return;
+        }
+        slab.putInt(plane + CHALLENGE_TRIES, 0);
+        if (state.ownAddresses[p] == null) {
+            // No use to us now; it will be stated again when we have a plane of our own there.
+            slab.putInt(plane + REMOTE_PORT, 0);
+            send(c, PlaneHeader.TAKEN, p, sequence, 0);
+            return;
+        }
+        if (PlaneHeader.port(at) == 0) {
+            leave(c, p, plane, nowNs);
+            slab.putInt(plane + REMOTE_PORT, 0);
+            slab.putInt(plane + PEER_SEQUENCE, sequence);
+            send(c, PlaneHeader.TAKEN, p, sequence, 0);
+            return;
+        }
+        slab.putLong(plane + PENDING_HIGH, PlaneHeader.addressHigh(at));
+        slab.putLong(plane + PENDING_LOW, PlaneHeader.addressLow(at));
+        slab.putInt(plane + PENDING_PORT, PlaneHeader.port(at));
+        slab.putInt(plane + PENDING_SEQUENCE, sequence);
+        slab.putInt(plane + CHALLENGE_TRIES, 1);
+        slab.putLong(plane + CHALLENGE_NS, nowNs);
+        wake(c, nowNs);
+    }
+
+    /** Somebody who belongs to the connection is at the stated address: it is in force. */
+    private void take(long c, int p, long plane, long nowNs) {
+        boolean isNew = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT;
+        boolean isSame = slab.getLong(plane + REMOTE_LOW) == slab.getLong(plane + PENDING_LOW)
+                && slab.getLong(plane + REMOTE_HIGH) == slab.getLong(plane + PENDING_HIGH)
+                && slab.getInt(plane + REMOTE_PORT) == slab.getInt(plane + PENDING_PORT);
+        slab.putLong(plane + REMOTE_HIGH, slab.getLong(plane + PENDING_HIGH));
+        slab.putLong(plane + REMOTE_LOW, slab.getLong(plane + PENDING_LOW));
+        slab.putInt(plane + REMOTE_PORT, slab.getInt(plane + PENDING_PORT));
+        slab.putInt(plane + PEER_SEQUENCE, slab.getInt(plane + PENDING_SEQUENCE));
+        slab.putInt(plane + CHALLENGE_TRIES, 0);
+        if (isNew || !isSame) {
+            enter(c, p, plane, nowNs);
+        }
+        if (isNew) {
+            // The peer may have had no use for our plane before it had its own.
+            slab.putInt(plane + STATED_SEQUENCE, 0);
+            slab.putInt(plane + STATE_TRIES, 0);
+            slab.putLong(plane + STATE_NS, nowNs);
+            wake(c, nowNs);
+        }
+        send(c, PlaneHeader.TAKEN, p, slab.getInt(plane + PEER_SEQUENCE), 0);
+    }
+
+    private void probeAll(long c, int p) {
+        for (int i = 0; i < slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            paths.wantProbe(c, state.path(c, p, i));
+        }
+    }
+
+    /** What only we and whoever got our challenge know. */
+    private long token(long c, int p, long plane) {
+        return state.secret.start().add(slab.getInt(c + ConnectionRecord.LOCAL_CID)).add((long) slab.getInt(c + ConnectionRecord.LOCAL_TAG) << 8 | p)
+                .add(slab.getInt(plane + PENDING_SEQUENCE)).finish();
+    }
+
+    private void declare(long c, int p) {
+        long reply = open(c, PlaneHeader.STATE, p, state.ownSequence[p]);
+        if (reply == 0) {
+            return;
+        }
+        NetAddress own = state.ownAddresses[p];
+        if (own != null) {
+            PlaneHeader.port(reply, own.port());
+            PlaneHeader.addressHigh(reply, own.high());
+            PlaneHeader.addressLow(reply, own.low());
+        }
+        commit(c, reply, state.firstPlaneUp(c));
+    }
+
+    private void challenge(long c, int p, long plane) {
+        long reply = open(c, PlaneHeader.CHALLENGE, p, slab.getInt(plane + PENDING_SEQUENCE));
+        if (reply != 0 && state.ownAddresses[p] != null) {
+            PlaneHeader.token(reply, token(c, p, plane));
+            commit(c, reply, p, slab.getLong(plane + PENDING_HIGH), slab.getLong(plane + PENDING_LOW), slab.getInt(plane + PENDING_PORT));
+        }
+    }
+
+    private void send(long c, int kind, int p, int sequence, long token) {
+        long reply = open(c, kind, p, sequence);
+        if (reply != 0) {
+            PlaneHeader.token(reply, token);
+            commit(c, reply, state.firstPlaneUp(c));
+        }
+    }
+
+    private long open(long c, int kind, int p, int sequence) {
+        long reply = replies.open();
+        if (reply == 0) {
+            state.counters.controlOverflow++;
+            return 0;
+        }
+        Prefix.write(reply, Type.PLANE, slab.getInt(c + ConnectionRecord.REMOTE_CID));
+        PlaneHeader.kind(reply, kind);
+        PlaneHeader.plane(reply, p);
+        PlaneHeader.senderCid(reply, slab.getInt(c + ConnectionRecord.LOCAL_CID));
+        PlaneHeader.sequence(reply, sequence);
+        return reply;
+    }
+
+    private void commit(long c, long reply, int over) {
+        long plane = state.plane(c, over);
+        commit(c, reply, over, slab.getLong(plane + REMOTE_HIGH), slab.getLong(plane + REMOTE_LOW), slab.getInt(plane + REMOTE_PORT));
+    }
+
+    private void commit(long c, long reply, int over, long high, long low, int port) {
+        int length = PlaneHeader.LENGTH;
+        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            length = state.sealing.sealInPlace(c, DataHeader.pathOf(over, 0), reply, length);
+            if (length == 0) {
+                return;
+            }
+        } else {
+            Prefix.checksum(reply, state.checksum.field(reply, length, slab.getInt(c + ConnectionRecord.REMOTE_TAG)));
+        }
+        replies.commit(length, over, high, low, port);
+    }
+}
