@@ -17,9 +17,11 @@ import java.lang.foreign.MemorySegment;
 final class Sealing {
     /** Value of {@link ConnectionRecord#SEALED}. */
     static final int SEALED = 1;
+    private static final int SESSION_BYTES = Security.SHARE_BYTES + Security.PROOF_BYTES;
 
     /** What a connection has beside its lanes. Off-heap memory cannot hold keys that are objects. */
     private static final class Session {
+        /** Holds the private key: only until the keys are made. */
         Security.Exchange exchange;
         Security.Keys keys;
         int sendGeneration;
@@ -29,11 +31,13 @@ final class Sealing {
         /** The peer has opened a packet of the present generation. */
         boolean confirmed;
         long forgeries;
-        /** Of ACCEPT, for its repetitions. */
+        /** Our key share and the proof of ACCEPT, for repetitions. */
+        final long share;
         final long proof;
 
-        Session(long proof) {
-            this.proof = proof;
+        Session(long memory) {
+            share = memory;
+            proof = memory + Security.SHARE_BYTES;
         }
     }
 
@@ -48,7 +52,7 @@ final class Sealing {
     private final long laneBase;
     private final int lanesPerConnection;
     private final Session[] sessions;
-    private final MemorySegment memory;
+    private final MemorySegment scratch;
     private final long opened;
     private final long sealed;
     private final long header;
@@ -61,16 +65,16 @@ final class Sealing {
         int n = state.config.maxConnections;
         lanesPerConnection = state.config.planes() * state.config.pathsPerPlane;
         long laneBytes = Slab.roundUp((long) LaneRecord.BYTES * lanesPerConnection * n);
-        lanes = new Slab(laneBytes + Slab.roundUp((long) Security.PROOF_BYTES * n));
+        lanes = new Slab(laneBytes + (long) SESSION_BYTES * n);
         laneBase = lanes.carve(laneBytes);
-        long proofs = lanes.carve((long) Security.PROOF_BYTES * n);
+        long memory = lanes.carve((long) SESSION_BYTES * n);
         sessions = new Session[n];
         for (int i = 0; i < n; i++) {
-            sessions[i] = new Session(proofs + (long) i * Security.PROOF_BYTES);
+            sessions[i] = new Session(memory + (long) i * SESSION_BYTES);
         }
         long longest = Slab.roundUp(SealedHeader.MAX_DATAGRAM);
-        memory = Arena.ofAuto().allocate(2 * longest + 2L * InitHeader.MAX_DATAGRAM + 64, Slab.ALIGNMENT);
-        opened = memory.address();
+        scratch = Arena.ofAuto().allocate(2 * longest + 2L * InitHeader.MAX_DATAGRAM + 64, Slab.ALIGNMENT);
+        opened = scratch.address();
         sealed = opened + longest;
         transcript = sealed + longest;
         header = transcript + 2L * InitHeader.MAX_DATAGRAM;
@@ -78,7 +82,7 @@ final class Sealing {
     }
 
     long bytes() {
-        return lanes.byteSize() + memory.byteSize();
+        return lanes.byteSize() + scratch.byteSize();
     }
 
     // ---- agreement ----
@@ -90,11 +94,13 @@ final class Sealing {
     /** The connection will agree on its keys by this exchange. */
     void enter(long connection, Security.Exchange exchange) {
         forget(connection);
-        session(connection).exchange = exchange;
+        Session s = session(connection);
+        s.exchange = exchange;
+        exchange.share(s.share);
     }
 
     void writeShare(long connection, long to) {
-        session(connection).exchange.share(to);
+        Bytes.copy(session(connection).share, to, Security.SHARE_BYTES);
     }
 
     void writeInitProof(long init, int length, long to) {
@@ -111,6 +117,7 @@ final class Sealing {
     void keysOfResponder(long connection, int length) {
         Session s = session(connection);
         s.keys = s.exchange.keys(transcript, length, false);
+        s.exchange = null;
         s.keys.acceptProof(s.proof);
         slab.putInt(connection + ConnectionRecord.SEALED, SEALED);
     }
@@ -155,7 +162,7 @@ final class Sealing {
         s.sealed = 0;
         s.confirmed = false;
         s.forgeries = 0;
-        lanes.zero(s.proof, Security.PROOF_BYTES);
+        lanes.zero(s.share, SESSION_BYTES);
         long first = laneBase + (long) slab.getInt(connection + ConnectionRecord.INDEX) * lanesPerConnection * LaneRecord.BYTES;
         lanes.zero(first, (long) lanesPerConnection * LaneRecord.BYTES);
         for (int i = 0; i < lanesPerConnection; i++) {
@@ -171,6 +178,11 @@ final class Sealing {
     private long lane(long connection, int lane) {
         return laneBase + ((long) slab.getInt(connection + ConnectionRecord.INDEX) * lanesPerConnection
                 + DataHeader.planeOf(lane) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) + DataHeader.indexOf(lane)) * LaneRecord.BYTES;
+    }
+
+    /** For tests: whether a private key is still there. */
+    boolean holdsPrivateKey(long connection) {
+        return session(connection).exchange != null;
     }
 
     /** For tests, which cannot wait for so many. */

@@ -56,6 +56,9 @@ final class Fuzzer {
         this.sealed = sealed;
         for (int i = 0; i < 2; i++) {
             EndpointConfig c = Settings.draw(random, i, random.nextInt(3) == 0);
+            if (Math.floorMod(seed, 4) == 3) {
+                Settings.encrypt(c, seed * 2 + i);
+            }
             HOST[i].reset(random.nextLong());
             Host h = new Host(i, c, HOST[i], 64, 1_000);
             h.start(random.nextLong());

@@ -67,7 +67,7 @@ final class Settings {
             SecureRandom random = SecureRandom.getInstance("SHA1PRNG");
             random.setSeed(seed);
             c.security = new PskSecurity(new byte[PskSecurity.PSK_BYTES], random);
-            c.keyPackets = 300 + (int) (seed % 7) * 500;
+            c.keyPackets = 300 + Math.floorMod(seed, 7) * 500;
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

@@ -302,6 +302,53 @@ class EncryptionTest {
     }
 
     @Test
+    void privateKeysAreForgottenWhenTheKeysAreMade() {
+        Peers p = peers(982);
+        Tap tap = new Tap(p);
+        p.ab = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        Sealing a = p.a.endpoint.state().sealing;
+        Sealing b = p.b.endpoint.state().sealing;
+        assertTrue(a.holdsPrivateKey(p.a.endpoint.state().connectionOf(p.ab)));
+        assertTrue(p.until(1_000_000_000L, () -> Peers.has(p.eventsA, Event.CONNECTED) && Peers.has(p.eventsB, Event.ACCEPTED)));
+        p.ba = p.eventsB.getLast().connection;
+        assertFalse(a.holdsPrivateKey(p.a.endpoint.state().connectionOf(p.ab)));
+        assertFalse(b.holdsPrivateKey(p.b.endpoint.state().connectionOf(p.ba)));
+        // And what needs them is over: INIT and ACCEPT again change nothing, whenever they come.
+        for (Tap.Seen s : List.copyOf(tap.seen)) {
+            p.net.inject(s.toB() ? p.b : p.a, 0, (s.toB() ? p.a : p.b).config.localAddresses[0], 2, s.bytes());
+        }
+        p.run(10_000_000);
+        assertEquals(1, tap.of(false, Type.ACCEPT).stream().map(s -> Arrays.toString(s.bytes())).distinct().count());
+        assertWorks(p, 5_000);
+    }
+
+    @Test
+    void anInitThatIsDueWhenAcceptArrivesDoesNoHarm() {
+        Peers p = peers(983);
+        byte[][] accept = {null};
+        p.net.filter = (d, plane, port) -> {
+            if (type(d) == Type.ACCEPT) {
+                accept[0] = d.clone();
+                return false;
+            }
+            return true;
+        };
+        p.ab = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        assertTrue(p.until(1_000_000_000L, () -> accept[0] != null));
+        // A CHALLENGE makes A want to send INIT once more; before it can, ACCEPT comes, and with it the end of the private key.
+        long c = p.a.endpoint.state().connectionOf(p.ab);
+        byte[] challenge = new byte[40];
+        ByteBuffer.wrap(challenge).putInt(4, 0x1200_0000).putInt(8, p.ab).putLong(16, p.a.endpoint.state().slab.getLong(c + ConnectionRecord.NONCE)).putLong(24, 1);
+        ByteBuffer.wrap(challenge).putInt(0, Tap.crc(challenge));
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, challenge);
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, accept[0]);
+        p.net.filter = (d, plane, port) -> true;
+        assertTrue(p.until(1_000_000_000L, () -> Peers.has(p.eventsA, Event.CONNECTED) && Peers.has(p.eventsB, Event.ACCEPTED)));
+        p.ba = p.eventsB.getLast().connection;
+        assertWorks(p, 5_000);
+    }
+
+    @Test
     @Requirement("MR-SEAL-001")
     void aKeyHas32Bytes() {
         for (int length : new int[] {0, 16, 31, 33}) {

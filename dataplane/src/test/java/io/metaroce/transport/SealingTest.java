@@ -12,6 +12,10 @@ import io.metaroce.wire.Reason;
 import io.metaroce.wire.SealedHeader;
 import io.metaroce.wire.Type;
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** What takes millions of packets to see, with cryptography that costs nothing: the tag is all ones, or wrong. */
@@ -135,9 +139,9 @@ class SealingTest {
         EndpointState state = p.a.endpoint.state();
         long c = state.connectionOf(p.ab);
         int lane = DataHeader.pathOf(1, 3);
-        java.util.SplittableRandom random = new java.util.SplittableRandom(5);
+        SplittableRandom random = new SplittableRandom(5);
         for (int start : new int[] {1, Integer.MAX_VALUE - 3000, -3000}) {
-            java.util.Set<Integer> opened = new java.util.HashSet<>();
+            Set<Integer> opened = new HashSet<>();
             // A lane jumps ahead to the start; from there on numbers come in some order, some of them twice, across the wrap.
             int top = start;
             assertTrue(open(state.sealing, c, lane, start));
@@ -154,6 +158,40 @@ class SealingTest {
                 top = number - top > 0 ? number : top;
             }
         }
+    }
+
+    /** A peer that has the keys and no manners: any bytes inside, of any length. No exception, no memory touched, no state beyond the limits. */
+    @Test
+    void arbitraryPacketsInsideAreDroppedOrHarmless() {
+        p.a.config.maxViolations = Integer.MAX_VALUE;
+        SplittableRandom random = new SplittableRandom(9);
+        int counted = 0;
+        for (int i = 0; i < 200_000; i++) {
+            int plain = random.nextInt(4) == 0 ? 4 + random.nextInt(2_000) : 4 + 4 * random.nextInt(12);
+            byte[] d = new byte[SealedHeader.LENGTH + plain + SealedHeader.TAG_LENGTH];
+            random.nextBytes(d);
+            // Inside, where the packet begins: mostly the right version, and any type but CLOSE, which would end it, as it should.
+            int type = random.nextInt(16);
+            d[12] = (byte) (random.nextInt(8) == 0 ? random.nextInt(16) << 4 | type : 0x10 | type);
+            if (type == Type.CLOSE) {
+                continue;
+            }
+            ByteBuffer.wrap(d).putInt(0, 1_000 + i).putInt(4, 0x1b00_0000).putInt(8, p.ab).putLong(d.length - 8, -1);
+            long violations = p.statsA().violations;
+            p.net.inject(p.a, 0, p.b.config.localAddresses[0], random.nextInt(4), d);
+            if (d[12] >>> 4 != 1 || type < Type.DATA || type > Type.CLOSE_ACK) {
+                assertEquals(violations + 1, p.statsA().violations, "byte " + d[12]);
+                counted++;
+            }
+            if (i % 100 == 0) {
+                p.run(10_000);
+            }
+        }
+        assertTrue(counted > 50_000);
+        assertEquals(1, p.a.endpoint.liveConnections());
+        p.a.endpoint.abort(p.net.nowNs, p.ab, Reason.APPLICATION_ABORT);
+        p.poll();
+        assertEquals(0, p.a.endpoint.liveConnections() + p.a.endpoint.liveStreams() + p.a.endpoint.livePackets() + p.a.endpoint.liveWindows());
     }
 
     private boolean open(Sealing sealing, long c, int lane, int number) {
