@@ -125,6 +125,7 @@ public final class CoreLoop implements AutoCloseable {
     private boolean transmit() {
         if (tx.count > 0) {
             // What the port could not take goes first, or paths would see their own packets out of order and take it for loss.
+            endpoint.dropStale(tx);
             port.send(tx);
             if (tx.count > 0) {
                 return true;

@@ -134,6 +134,16 @@ public final class RegionTable {
         return OK;
     }
 
+    /** Whether these bytes lie in some region. Looks at all of them: for rare occasions. */
+    public boolean covers(long address, long length) {
+        for (MemoryRegion region : regions) {
+            if (region != null && address >= region.address() && length <= region.length() - (address - region.address())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     public int count() {
         return count;
     }

@@ -46,6 +46,11 @@ public final class Slab {
         return at >= start && at + bytes <= end;
     }
 
+    /** Whether the address lies in the slab. */
+    public boolean holds(long at) {
+        return owns(at, 1);
+    }
+
     public long byteSize() {
         return memory.byteSize();
     }

@@ -60,6 +60,7 @@ public final class Endpoint {
     private final Planes planes;
     private final Receiver receiver;
     private long requestCounter;
+    private int changesAtTransmit;
 
     /**
      * @param regions memory that work requests and peers may name; shared with the application, same thread
@@ -107,6 +108,7 @@ public final class Endpoint {
      */
     public boolean transmit(long nowNs, TxBurst burst) {
         state.nowNs = nowNs;
+        changesAtTransmit = state.regions.changes();
         out.begin(burst);
         for (long c; (c = state.timers.popDue(nowNs)) != 0; ) {
             connections.onTimer(c, nowNs);
@@ -120,6 +122,27 @@ public final class Endpoint {
             serve(c, nowNs);
         }
         return state.anyReady() || !replies.isEmpty();
+    }
+
+    /**
+     * For a burst that the port did not take whole: drops what names memory that was registered when {@link #transmit} filled it and is not
+     * any more. Call it before such a burst is sent again, if the application may have had a turn. What is dropped is a loss like any other.
+     */
+    public void dropStale(TxBurst burst) {
+        if (state.regions.changes() == changesAtTransmit) {
+            return;
+        }
+        int kept = 0;
+        for (int i = 0; i < burst.count; i++) {
+            long payload = burst.payload[i];
+            if (burst.payloadLength[i] > 0 && !burst.isStaged(i) && !slab.holds(payload)
+                    && !state.regions.covers(payload, burst.payloadLength[i])) {
+                state.counters.staleDatagrams++;
+            } else {
+                burst.swap(kept++, i);
+            }
+        }
+        burst.count = kept;
     }
 
     private void serve(long c, long nowNs) {

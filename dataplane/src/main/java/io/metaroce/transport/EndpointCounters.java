@@ -21,6 +21,8 @@ public final class EndpointCounters {
     public long unexpected;
     /** Control datagrams dropped because too many were waiting. */
     public long controlOverflow;
+    /** Datagrams dropped before they were sent because the memory of their payload was deregistered meanwhile. */
+    public long staleDatagrams;
     /** Stream events that no longer fitted the event queue; their completions still tell. */
     public long eventOverflow;
     /** Connections that gave their context back, and parked ones that took one again. */

@@ -60,6 +60,11 @@ public final class TxBurst {
         }
     }
 
+    /** Whether the payload of slot {@code i} lies in memory of the burst's. */
+    boolean isStaged(int i) {
+        return staging != null && payload[i] == staging[i];
+    }
+
     public boolean isFull() {
         return count == capacity;
     }

@@ -66,6 +66,17 @@ class RegionTableTest {
     }
 
     @Test
+    @Requirement("MR-MEM-004")
+    void coversIsAboutWholeRanges() {
+        MemoryRegion region = table.register(0, memory.asSlice(100, 50), 0);
+        long at = region.address();
+        assertTrue(table.covers(at, 50) && table.covers(at + 49, 1));
+        assertTrue(!table.covers(at - 1, 2) && !table.covers(at, 51) && !table.covers(at + 50, 1) && !table.covers(at + 10, Long.MAX_VALUE));
+        table.deregister(region);
+        assertTrue(!table.covers(at, 1));
+    }
+
+    @Test
     @Requirement("MR-MEM-003")
     void whatIsNotRegisteredCannotBeRegisteredAnew() {
         MemoryRegion first = table.register(0, memory, 0);

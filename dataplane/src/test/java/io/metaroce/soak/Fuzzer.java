@@ -261,7 +261,8 @@ final class Fuzzer {
         }
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
-            if (e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows() + e.liveSegmentLists() + e.liveInlineRequests() != 0) {
+            if (e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows()
+                    + e.liveSegmentLists() + e.liveInlineRequests() != 0) {
                 throw new Violation(h + " still holds " + e.liveConnections() + " connections, " + e.liveStreams() + " streams, "
                         + e.liveWorkRequests() + " requests, " + e.livePackets() + " packets, " + e.liveWindows() + " windows");
             }

@@ -152,7 +152,8 @@ final class Simulation {
     private boolean nothingLives() {
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
-            if (!h.sides.isEmpty() || e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows() + e.liveSegmentLists() + e.liveInlineRequests() != 0) {
+            if (!h.sides.isEmpty() || e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows()
+                    + e.liveSegmentLists() + e.liveInlineRequests() != 0) {
                 return false;
             }
         }

@@ -193,6 +193,63 @@ class MemoryInFlightTest {
         p.assertIdle();
     }
 
+    /** Datagrams that a port could not take lie in the burst while the application deregisters what they name. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Requirement("MR-MEM-004")
+    void whatWaitsForThePort(boolean segmented) {
+        EndpointConfig a = Peers.config(85);
+        a.maxSegments = 2;
+        a.maxInlineBytes = 100;
+        Peers p = new Peers(85, a, Peers.config(86)).connect();
+        MemoryRegion source = region(p.regionsA);
+        TxBurst burst = new TxBurst(16);
+        MemorySegment headers = Arena.ofAuto().allocate(16L * TxBurst.HEADER_ROOM);
+        for (int i = 0; i < 16; i++) {
+            burst.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
+        }
+        WorkRequest wr = p.request(Opcode.WRITE, 1, 0, 3_000, 0, 0);
+        p.post(wr);
+        wr.stream = 2;
+        wr.localAddress = source.address();
+        wr.localKey = source.key();
+        wr.wrId = 1;
+        if (segmented) {
+            wr.segments = new Segments(2).add(source.address(), 500, source.key()).add(source.address() + 5_000, 2_500, source.key());
+        }
+        p.post(wr);
+        WorkRequest small = p.request(Opcode.WRITE, 3, 0, 90, 4_000_000, 2);
+        small.inline = true;
+        p.post(small);
+        p.a.endpoint.transmit(p.net.nowNs, burst);
+        int all = burst.count;
+        p.a.endpoint.dropStale(burst);
+        assertEquals(all, burst.count, "nothing has changed");
+        p.regionsA.deregister(region(p.regionsA));
+        p.a.endpoint.dropStale(burst);
+        assertEquals(all, burst.count, "nothing of theirs has changed");
+        p.regionsA.deregister(source);
+        p.a.endpoint.dropStale(burst);
+        // Of the three packets in segments one was put together in the burst's own memory.
+        assertEquals(segmented ? all - 2 : all - 3, burst.count);
+        assertEquals(segmented ? 2 : 3, p.a.endpoint.counters().staleDatagrams);
+        long end = source.address() + source.length();
+        List<Long> buffers = new java.util.ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            buffers.add(burst.header[i]);
+            assertFalse(i < burst.count && burst.payloadLength[i] > 0 && burst.payload[i] >= source.address() && burst.payload[i] < end);
+        }
+        assertEquals(16, buffers.stream().distinct().count(), "every slot keeps a buffer");
+        // To the network it is a loss; the stream ends as if they had never been built.
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 3));
+        for (Completion c : p.completionsA) {
+            assertEquals(c.wrId == 1 ? Cause.LOCAL_ERROR : Completion.OK, c.status);
+        }
+        p.assertCopied(0, 0, 3_000);
+        p.run(100_000_000);
+        p.assertIdle();
+    }
+
     @Test
     @Requirement("MR-MEM-004")
     void changesElsewhereDisturbNothing() {
