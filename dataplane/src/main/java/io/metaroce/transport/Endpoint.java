@@ -39,7 +39,7 @@ public final class Endpoint {
     /** The connection is parked, and all contexts are in use: try again. An idle connection is being parked meanwhile, if there is one. */
     public static final int NO_CONTEXT = 10;
 
-    /** For {@link #useSharedReceives}: every stream of the connection that comes to be from now on. */
+    /** For {@link #useSharedReceives}: every stream of the connection, now and later. */
     public static final int ALL_STREAMS = -1;
 
     private final EndpointState state;
@@ -515,7 +515,8 @@ public final class Endpoint {
     /**
      * Lets a stream take its receives from a shared queue, for ever. Receives not used when the stream ends go back to the queue.
      *
-     * @param streamId the stream, or {@link #ALL_STREAMS} for those of the connection that come to be from now on
+     * @param streamId the stream, or {@link #ALL_STREAMS} for all of the connection, those to come included, that have no receives of
+     *     their own and no other queue
      * @return {@link #OK}; {@link #BAD_QUEUE} for a queue that is not there or of another protection domain than the connection's, or a
      *     stream that has receives of its own or another queue; or why else not, as in {@link #post}
      */
@@ -530,6 +531,12 @@ public final class Endpoint {
         }
         if (streamId == ALL_STREAMS) {
             slab.putInt(c + ConnectionRecord.SHARED_QUEUE, queue + 1);
+            // The peer may have asked for receives already.
+            for (long s = slab.getLong(c + ConnectionRecord.ALL_STREAMS); s != 0; s = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION)) {
+                if (mayShare(s)) {
+                    state.shared.attach(s, queue);
+                }
+            }
             return OK;
         }
         long stream = streams.get(c, streamId);
@@ -543,11 +550,16 @@ public final class Endpoint {
         if (has == queue + 1) {
             return OK;
         }
-        if (has != 0 || slab.getInt(stream + StreamRecord.RECEIVES_POSTED) != 0) {
+        if (!mayShare(stream)) {
             return BAD_QUEUE;
         }
         state.shared.attach(stream, queue);
         return OK;
+    }
+
+    private boolean mayShare(long stream) {
+        return slab.getInt(stream + StreamRecord.STATE) == StreamRecord.OPEN && slab.getInt(stream + StreamRecord.SHARED_QUEUE) == 0
+                && slab.getInt(stream + StreamRecord.RECEIVES_POSTED) == 0;
     }
 
     /**

@@ -132,7 +132,7 @@ final class SharedReceives {
                 && outstanding(stream) < perStream;
     }
 
-    /** Binds what the stream asked for; unasked one receive, while that leaves others more than half. */
+    /** Binds what the stream asked for; unasked one receive, if that leaves as many free as are bound. */
     private void serve(long stream) {
         if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
             return;
@@ -146,7 +146,7 @@ final class SharedReceives {
             if (wantsMore(stream)) {
                 joinLine(q, stream);
             }
-        } else if (outstanding(stream) == 0 && q.free > q.bound) {
+        } else if (outstanding(stream) == 0 && q.free > q.bound + 1) {
             bind(q, stream);
         }
     }

@@ -102,6 +102,44 @@ class SharedReceivesTest {
         assertEquals(0, p.statsB().violations);
     }
 
+    /** The peer is quicker than the application that accepts it. */
+    @Test
+    @Requirement({"MR-SRQ-004", "MR-CRED-004"})
+    void messagesThatWaitedBeforeTheQueueWasUsed() {
+        Peers p = peers(107, 16);
+        for (int s = 0; s < 4; s++) {
+            p.post(p.request(Opcode.SEND, s, s * 10_000L, SIZE, 0, s));
+        }
+        p.postReceiveB(3, 4_000_000, SIZE, 33);
+        p.run(2_000_000);
+        for (int i = 0; i < 4; i++) {
+            share(p, i * (long) SIZE, i);
+        }
+        assertEquals(Endpoint.OK, p.b.endpoint.useSharedReceives(p.ba, Endpoint.ALL_STREAMS, 0));
+        assertTrue(p.until(50_000_000, () -> p.completionsB.size() == 4 && p.completionsA.size() == 4));
+        assertEquals(33, p.completionsB.stream().filter(c -> c.stream == 3).findFirst().orElseThrow().wrId, "it has receives of its own");
+        p.post(p.request(Opcode.SEND, 9, 0, SIZE, 0, 9));
+        assertTrue(p.until(50_000_000, () -> p.completionsB.size() == 5));
+    }
+
+    /** Streams that once sent and are silent now do not keep from others what is left. */
+    @Test
+    @Requirement("MR-SRQ-002")
+    void halfOfTheQueueStaysForThoseThatAsk() {
+        Peers p = peers(108, 16);
+        for (int i = 0; i < 10; i++) {
+            share(p, i * (long) SIZE, i);
+        }
+        for (int s = 0; s < 12; s++) {
+            use(p, s);
+            assertTrue(p.b.endpoint.freeSharedReceives(0) >= 5, "after " + s + " streams");
+        }
+        for (int i = 0; i < 5; i++) {
+            p.post(p.request(Opcode.SEND, 11, 0, 10, 0, i));
+        }
+        assertTrue(p.until(50_000_000, () -> p.completionsA.size() == 5));
+    }
+
     /** Packets of the second message come first: it binds no receive that the first would need. */
     @Test
     @Requirement({"MR-SRQ-001", "MR-STR-020"})
@@ -201,11 +239,8 @@ class SharedReceivesTest {
         EndpointConfig a = Peers.config(96);
         a.receiverNotReadyRetries = retries;
         Peers p = new Peers(96, a, sharing(97, 64)).connect();
-        share(p, 0, 0);
-        // The first takes it, unasked.
         use(p, 0, 1);
         p.run(1_000_000);
-        assertEquals(0, p.b.endpoint.freeSharedReceives(0));
         int dry = 1;
         int[] asks = {0};
         p.net.filter = (d, plane, port) -> {
