@@ -667,6 +667,12 @@ public final class Endpoint {
         return c == 0 ? 0 : slab.getInt(c + ConnectionRecord.PACKET_BYTES);
     }
 
+    /** Line rate of a plane, the slower of both ends, kbit/s; 0 for a handle that is void or a plane not in use. */
+    public long lineKbps(int connection, int plane) {
+        long c = state.named(connection);
+        return c == 0 || plane >= slab.getInt(c + ConnectionRecord.PLANES) ? 0 : windows.lineKbps(state.plane(c, plane));
+    }
+
     /** Least RTT of a plane, ns, as it bounds the window; 0 for a handle that is void or a plane not in use. */
     public int leastRttNs(int connection, int plane) {
         long c = state.named(connection);

@@ -69,6 +69,8 @@ public final class EndpointConfig {
     public int runLength = 1;
     /** Line rate of a plane, kbit/s. */
     public long lineRateKbps = 100_000_000L;
+    /** The same where planes differ: one for each, or null. */
+    public long[] planeRatesKbps;
     /** Packets a plane of ours can hold unread. */
     public int receiveBufferPackets = 1024;
     public int integrity = INTEGRITY_FULL;
@@ -112,6 +114,11 @@ public final class EndpointConfig {
         return maxSegments == 1 ? 0 : segmentListPool > 0 ? segmentListPool : maxWorkRequests;
     }
 
+    /** Line rate of this plane, kbit/s. */
+    long rateKbps(int plane) {
+        return planeRatesKbps == null ? lineRateKbps : planeRatesKbps[plane];
+    }
+
     void check() {
         range("planes", planes(), 1, Limits.MAX_PLANES);
         range("paths per plane", pathsPerPlane, 1, Limits.MAX_PATHS_PER_PLANE);
@@ -144,8 +151,13 @@ public final class EndpointConfig {
         }
         range("minimum window", minWindowPackets, 1, 65_536);
         range("packets of a key", keyPackets, 1, Limits.KEY_PACKETS);
-        if (lineRateKbps < 1_000 || lineRateKbps > 0xffff_ffffL) {
-            throw new IllegalArgumentException("line rate of " + lineRateKbps + " kbit/s is outside 1000..4294967295");
+        if (planeRatesKbps != null && planeRatesKbps.length != planes()) {
+            throw new IllegalArgumentException(planeRatesKbps.length + " rates for " + planes() + " planes");
+        }
+        for (int p = 0; p < planes(); p++) {
+            if (rateKbps(p) < 1_000 || rateKbps(p) > 0xffff_ffffL) {
+                throw new IllegalArgumentException("line rate of " + rateKbps(p) + " kbit/s is outside 1000..4294967295");
+            }
         }
         boolean any = false;
         for (int p = 0; p < planes(); p++) {

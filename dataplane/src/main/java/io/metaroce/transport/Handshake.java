@@ -173,7 +173,7 @@ final class Handshake {
         while (state.ownAddresses[count - 1] == null) {
             count--;
         }
-        writer.planes(state.ownAddresses, count);
+        writer.planes(state.ownAddresses, count, state.config.planeRatesKbps);
         for (int p = 0; p < state.ownAddresses.length; p++) {
             long plane = state.plane(connection, p);
             if (slab.getInt(plane + PlaneRecord.STATED_SEQUENCE) == 0) {

@@ -3,6 +3,7 @@ package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Bytes;
+import io.metaroce.wire.Rate16;
 import io.metaroce.wire.Tlv;
 
 /** The peer's parameters out of INIT or ACCEPT, and what they and ours together make (spec: "Parameters"). */
@@ -14,6 +15,7 @@ final class Parameters {
     private final long[] planeHigh = new long[Limits.MAX_PLANES];
     private final long[] planeLow = new long[Limits.MAX_PLANES];
     private final int[] planePort = new int[Limits.MAX_PLANES];
+    private final long[] planeRate = new long[Limits.MAX_PLANES];
     private int planes;
     private int payloadMtu;
     private int pathsPerPlane;
@@ -81,6 +83,7 @@ final class Parameters {
             planeHigh[i] = reader.planeHigh(i);
             planeLow[i] = reader.planeLow(i);
             planePort[i] = reader.planePort(i);
+            planeRate[i] = Rate16.decode(reader.planeRate(i));
         }
     }
 
@@ -123,9 +126,11 @@ final class Parameters {
         for (int p = 0; p < own.planes(); p++) {
             long plane = state.plane(connection, p);
             boolean there = p < planes && planePort[p] != 0;
+            long line = Math.min(own.rateKbps(p), there && planeRate[p] >= 1_000 ? planeRate[p] : receiveRate);
+            slab.putInt(plane + PlaneRecord.LINE_KBPS, (int) line);
             slab.putInt(plane + PlaneRecord.STATE, there && state.ownAddresses[p] != null ? PlaneRecord.UP : PlaneRecord.ABSENT);
             slab.putFloat(plane + PlaneRecord.SHARE,
-                    startShare == NOT_TOLD ? PlaneRecord.NO_SHARE : Windows.fraction(startShare, Math.min(own.lineRateKbps, receiveRate)));
+                    startShare == NOT_TOLD ? PlaneRecord.NO_SHARE : Windows.fraction(startShare, line));
             if (!there) {
                 slab.putInt(plane + PlaneRecord.REMOTE_PORT, 0);
                 continue;

@@ -46,7 +46,7 @@ final class ReceiverShare {
             join(planeNumber, plane);
         } else if (demand == 0 && active) {
             leave(planeNumber, plane);
-        } else if (Math.abs(demand - before) > state.config.lineRateKbps / 50) {
+        } else if (Math.abs(demand - before) > state.config.rateKbps(planeNumber) / 50) {
             stale[planeNumber] = true;
         }
     }
@@ -60,12 +60,16 @@ final class ReceiverShare {
             return slab.getLong(plane + PlaneRecord.GRANTED_KBPS);
         }
         // Not asking: what it would get if it joined.
-        return state.config.lineRateKbps / (activeCount[planeNumber] + 1);
+        return state.config.rateKbps(planeNumber) / (activeCount[planeNumber] + 1);
     }
 
     /** The share for a sender that is about to connect, kbit/s. */
     long startShare(int connections) {
-        return state.config.lineRateKbps / Math.max(1, connections);
+        long least = Long.MAX_VALUE;
+        for (int p = 0; p < state.config.planes(); p++) {
+            least = Math.min(least, state.config.rateKbps(p));
+        }
+        return least / Math.max(1, connections);
     }
 
     void forget(int planeNumber, long plane) {
@@ -124,7 +128,7 @@ final class ReceiverShare {
         if (open == 0) {
             return;
         }
-        long left = (long) (state.config.lineRateKbps * (1f - Limits.CE_DRAIN * marked[planeNumber]));
+        long left = (long) (state.config.rateKbps(planeNumber) * (1f - Limits.CE_DRAIN * marked[planeNumber]));
         boolean changed = true;
         while (changed && open > 0) {
             changed = false;

@@ -146,11 +146,10 @@ final class Transmitter {
     /** What we could use on each plane: all that waits, within an RTT (spec: "Demand"). */
     private void stateDemand(long connection) {
         long bits = 8L * slab.getInt(connection + UNSENT_PACKETS) * slab.getInt(connection + ConnectionRecord.PACKET_BYTES);
-        long line = windows.lineKbps(connection);
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(connection, p);
             long kbps = bits * 1_000_000 / Math.max(1, slab.getInt(plane + PlaneRecord.SRTT_NS));
-            slab.putInt(plane + PlaneRecord.DEMAND, Rate16.encode(Math.min(line, Math.max(1, kbps))));
+            slab.putInt(plane + PlaneRecord.DEMAND, Rate16.encode(Math.min(windows.lineKbps(plane), Math.max(1, kbps))));
         }
     }
 
@@ -403,7 +402,7 @@ final class Transmitter {
             slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
             return;
         }
-        float bytesPerNs = share * windows.lineKbps(connection) * Limits.PACE_RATE / 8e6f;
+        float bytesPerNs = share * windows.lineKbps(plane) * Limits.PACE_RATE / 8e6f;
         long gap = (long) (windows.bytesOnWire(connection, length) / bytesPerNs);
         long earliest = nowNs - gap * Limits.PACE_BURST_PACKETS;
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);

@@ -21,9 +21,9 @@ final class Windows {
         slab = state.slab;
     }
 
-    /** Line rate of a plane of this connection: the slower of both ends, kbit/s. */
-    long lineKbps(long connection) {
-        return Math.min(state.config.lineRateKbps, slab.getLong(connection + ConnectionRecord.PEER_RATE_KBPS));
+    /** Line rate of this plane of a connection: the slower of both ends, kbit/s. */
+    long lineKbps(long plane) {
+        return slab.getInt(plane + PlaneRecord.LINE_KBPS) & 0xffff_ffffL;
     }
 
     /** What a Data packet with this payload takes of the line. */
@@ -34,7 +34,7 @@ final class Windows {
     /** Bandwidth-delay product in packets at the plane's least RTT. */
     float bdpPackets(long connection, long plane) {
         int packetBytes = bytesOnWire(connection, slab.getInt(connection + ConnectionRecord.PACKET_BYTES));
-        return slab.getInt(plane + PlaneRecord.MIN_RTT_NS) * (float) lineKbps(connection) / (8e6f * packetBytes);
+        return slab.getInt(plane + PlaneRecord.MIN_RTT_NS) * (float) lineKbps(plane) / (8e6f * packetBytes);
     }
 
     /** Call when the least RTT changed: the unit follows, and with it every path window. */
@@ -58,7 +58,7 @@ final class Windows {
 
     /** The receiver has told its share of a plane. */
     void setShare(long connection, long plane, long kbps) {
-        slab.putFloat(plane + PlaneRecord.SHARE, fraction(kbps, lineKbps(connection)));
+        slab.putFloat(plane + PlaneRecord.SHARE, fraction(kbps, lineKbps(plane)));
     }
 
     /** Packets that may be out on this plane, at least 1. */

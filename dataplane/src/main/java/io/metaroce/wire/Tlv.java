@@ -55,7 +55,7 @@ public final class Tlv {
 
     /** Bytes before the value. */
     public static final int HEADER_LENGTH = 4;
-    /** Bytes of one entry of PLANES: 16 address, 2 UDP port, 2 zero. */
+    /** Bytes of one entry of PLANES: 16 address, 2 UDP port, 2 rate. */
     public static final int PLANE_LENGTH = 20;
     public static final int MAX_PLANES = 8;
     /** Bytes of the value of RESUME. */
@@ -115,8 +115,11 @@ public final class Tlv {
             }
         }
 
-        /** Appends PLANES with the first {@code count} addresses; null, a plane that is absent, as zeros. */
-        public void planes(NetAddress[] addresses, int count) {
+        /**
+         * Appends PLANES with the first {@code count} addresses; null, a plane that is absent, as zeros. {@code ratesKbps} are their line
+         * rates where they differ, or null.
+         */
+        public void planes(NetAddress[] addresses, int count, long[] ratesKbps) {
             long v = begin(PLANES, count * PLANE_LENGTH);
             for (int i = 0; v != 0 && i < count; i++, v += PLANE_LENGTH) {
                 if (addresses[i] == null) {
@@ -125,7 +128,7 @@ public final class Tlv {
                 Bytes.putLong(v, addresses[i].high());
                 Bytes.putLong(v + 8, addresses[i].low());
                 Bytes.putShort(v + 16, addresses[i].port());
-                Bytes.putShort(v + 18, 0);
+                Bytes.putShort(v + 18, ratesKbps == null ? 0 : Rate16.encode(ratesKbps[i]));
             }
         }
 
@@ -286,6 +289,11 @@ public final class Tlv {
 
         public int planePort(int i) {
             return Bytes.getU16(value + (long) i * PLANE_LENGTH + 16);
+        }
+
+        /** {@link Rate16} of the plane's line; 0: that of RECEIVE_RATE. */
+        public int planeRate(int i) {
+            return Bytes.getU16(value + (long) i * PLANE_LENGTH + 18);
         }
 
         /** The value as text, malformed UTF-8 replaced. Allocates; for set-up only. */

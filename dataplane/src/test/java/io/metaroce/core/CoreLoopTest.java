@@ -116,10 +116,10 @@ class CoreLoopTest {
             return false;
         }));
         thread.start();
-        // One that sleeps a millisecond a turn, at the most, would need longer; one on a busy machine may need its time, too.
+        // A busy machine takes its time.
         long startNs = System.nanoTime();
-        while (turns.get() <= 2 * CoreLoop.SPINS_BEFORE_PARKING) {
-            assertTrue(System.nanoTime() - startNs < 3_000_000_000L, turns + " turns in 3 s");
+        while (turns.get() <= CoreLoop.SPINS_BEFORE_PARKING + 100) {
+            assertTrue(System.nanoTime() - startNs < 15_000_000_000L, turns + " turns in 15 s");
             Thread.sleep(1);
         }
         loop.stop();

@@ -35,7 +35,7 @@ public final class Mutants {
             new Mutant("a message completes before its turn", "StreamSender", "isDone", Mutant.jump(1, false)),
             new Mutant("receives complete out of order", "ReceiveQueue", "complete",
                     Mutant.lastArgument("ReceiveQueue.entry", b -> b.iconst_1().ixor())),
-            new Mutant("a connection record is not given back", "Connections", "free", Mutant.callIs("RecordPool.give", 0)),
+            new Mutant("a connection record is not given back", "EndpointState", "giveConnection", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("a packet record is not given back", "PathSender", "onBlock", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("a window is not given back", "StreamReceiver", "release", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("more than the line is shared", "ReceiverShare", "share", new Scale()),
@@ -47,7 +47,7 @@ public final class Mutants {
             new Mutant("a credit request is not answered", "StreamReceiver", "onCreditRequest", Mutant.callIs("StreamTable.addNews", 0)),
             new Mutant("nobody looks for silent paths", "Health", "check", Mutant.returns(0, CD_void)),
             new Mutant("flushed work completes well", "StreamSender", "settle", Mutant.constant(100, 0)),
-            new Mutant("what was out on a dead path is forgotten", "PathSender", "evacuate", Mutant.callIs("EndpointState.append", 0)),
+            new Mutant("what was out on a dead path is forgotten", "PathSender", "clear", Mutant.callIs("EndpointState.append", 0)),
             new Mutant("half-open connections stay", "Connections", "onTimer", Mutant.callIs("Connections.free", 0)),
             new Mutant("a Read is executed before its turn", "StreamReceiver", "act", new EarlyRead()));
 

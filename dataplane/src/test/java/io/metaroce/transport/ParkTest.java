@@ -297,6 +297,27 @@ class ParkTest {
         assertTrue(initNs[0] - refusedNs >= retryNs && initNs[0] - refusedNs < retryNs + 2 * MS, (initNs[0] - refusedNs) + " ns");
     }
 
+    /** A refusal that asks for weeks holds nobody for longer than an attempt lasts. */
+    @Test
+    @Requirement("MR-CON-018")
+    void anAbsurdRetryTimeDoesNotHoldAnAttemptForEver() {
+        EndpointConfig one = Peers.config(2);
+        one.maxConnections = 1;
+        Peers p = new Peers(38, Peers.config(1), one).connect();
+        p.net.change = d -> {
+            if (d[4] == 0x14) {
+                d[12] = (byte) 0xff;
+                new Checksummed(d).seal();
+            }
+            return d;
+        };
+        p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        assertTrue(p.until(1_000 * MS, () -> Peers.has(p.eventsA, Event.REFUSED)));
+        p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        assertTrue(p.until(4_000 * MS, () -> Peers.has(p.eventsA, Event.FAILED)));
+        assertEquals(1, p.a.endpoint.liveConnections());
+    }
+
     @Test
     void anIdleConnectionIsParkedByItself() {
         EndpointConfig a = config(11);

@@ -76,6 +76,17 @@ final class TestNetwork {
     IntUnaryOperator seenPort = s -> s;
     int receivePort = 14791;
     boolean[] blockedPlane = new boolean[8];
+    /** Rate of a link, kbit/s, 0: no limit; what waits longer than these is marked, or dropped. */
+    LinkRate rate = (plane, port) -> 0;
+    long markNs = 20_000;
+    long dropNs = 200_000;
+    private final Map<Long, Long> linkFreeNs = new HashMap<>();
+
+    /** The slowest link on the way of a source port. */
+    interface LinkRate {
+        long kbps(int plane, int sourcePort);
+    }
+
     long datagrams;
 
     TestNetwork(long seed) {
@@ -211,7 +222,20 @@ final class TestNetwork {
             bytes = bytes.clone();
             bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
         }
-        int seen = random.nextDouble() < mark ? 3 : ecn;
+        long kbps = rate.kbps(plane, sourcePort);
+        boolean queued = false;
+        if (kbps > 0) {
+            // One queue for each rate of a plane and direction.
+            long link = (kbps << 8 | plane) * 31 + hosts.indexOf(target);
+            long start = Math.max(at, linkFreeNs.getOrDefault(link, 0L));
+            if (start - at > dropNs) {
+                return;
+            }
+            queued = start - at > markNs;
+            at = start + (bytes.length + 66) * 8_000_000L / kbps;
+            linkFreeNs.put(link, at);
+        }
+        int seen = queued ? 3 : random.nextDouble() < mark ? 3 : ecn;
         wire.add(new Frame(at, order++, bytes, target, plane, source, seen));
         if (random.nextDouble() < duplicate) {
             wire.add(new Frame(at + 500, order++, bytes, target, plane, source, seen));

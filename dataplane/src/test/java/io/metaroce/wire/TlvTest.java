@@ -22,7 +22,7 @@ class TlvTest {
         Datagram d = Datagram.ofLength(512);
         writer.open(d.at(), d.length);
         writer.u32(Tlv.STREAM_WINDOW, 4096);
-        writer.planes(planes, planes.length);
+        writer.planes(planes, planes.length, null);
         writer.u64(Tlv.RECEIVE_RATE, 400_000_000);
         writer.text(Tlv.IMPLEMENTATION, "abcde");
         writer.u32(Tlv.SERVICE, 0xffff_fffeL);
