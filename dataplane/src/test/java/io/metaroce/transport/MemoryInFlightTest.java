@@ -174,7 +174,7 @@ class MemoryInFlightTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.2})
-    @Requirement("MR-MEM-004")
+    @Requirement({"MR-MEM-004", "MR-ERR-014"})
     void theMemoryOfAPostedReceive(double loss) {
         p.net.loss = loss;
         MemoryRegion target = region(p.regionsB);
