@@ -34,11 +34,12 @@ maven() {
         mvn --batch-mode --no-transfer-progress --file "$root/pom.xml" "$@"
 }
 
-built_jar="$root/dataplane/target/metaroce-dataplane-0.1.0-SNAPSHOT.jar"
+# The jar that is built last: what it stands on lies beside it, in simulator/target/lib.
+built_jar="$root/simulator/target/metaroce-simulator-0.1.0-SNAPSHOT.jar"
 
 # Whether the command was built after the last change of its sources.
 is_built() {
-    [ -f "$built_jar" ] && [ -z "$(find "$root/pom.xml" "$root"/native-bindings "$root"/dataplane \
+    [ -f "$built_jar" ] && [ -z "$(find "$root/pom.xml" "$root"/native-bindings "$root"/dataplane "$root"/simulator/src "$root"/simulator/pom.xml \
         -name target -prune -o -path '*/src/test' -prune -o -type f -newer "$built_jar" -print -quit)" ]
 }
 
@@ -58,8 +59,8 @@ build_command() {
     echo "building (the first time Maven fetches libraries) ..." >&2
     local log="$root/target/build.log"
     # Offline first: quick, and works without a network where nothing is missing.
-    if ! maven --quiet --offline --projects dataplane --also-make package -Dmaven.test.skip=true > "$log" 2>&1 &&
-            ! maven --quiet --projects dataplane --also-make package -Dmaven.test.skip=true > "$log" 2>&1; then
+    if ! maven --quiet --offline --projects simulator --also-make package -Dmaven.test.skip=true > "$log" 2>&1 &&
+            ! maven --quiet --projects simulator --also-make package -Dmaven.test.skip=true > "$log" 2>&1; then
         echo "error: the build failed; the end of $log:" >&2
         tail -n 30 "$log" >&2
         exit 1

@@ -3,6 +3,7 @@ package io.metaroce.cli;
 
 import io.metaroce.cli.perf.PerfCommand;
 import java.io.PrintWriter;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -34,6 +35,7 @@ public final class Main implements Runnable {
     /** The whole command without the exit: for {@link #main} and tests. */
     static int run(String[] args, PrintWriter out, PrintWriter err) {
         CommandLine line = new CommandLine(new Main());
+        ServiceLoader.load(Extension.class).forEach(e -> line.addSubcommand(e.command()));
         line.setOut(out).setErr(err);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler((problem, rest) -> usageError(problem));

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.simulator.host;
+
+import io.metaroce.memory.Access;
+import io.metaroce.memory.MemoryRegion;
+import io.metaroce.memory.RegionTable;
+import io.metaroce.simulator.core.EventQueue;
+import io.metaroce.simulator.core.Mix;
+import io.metaroce.simulator.fabric.Fabric;
+import io.metaroce.simulator.fabric.Packets;
+import io.metaroce.transport.Completion;
+import io.metaroce.transport.ConnectionStats;
+import io.metaroce.transport.Endpoint;
+import io.metaroce.transport.EndpointConfig;
+import io.metaroce.transport.Event;
+import io.metaroce.transport.PathStats;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
+import io.metaroce.transport.WorkRequest;
+import io.metaroce.wire.Bytes;
+import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.Opcode;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A host: the production endpoint, driven in virtual time, behind a port with a short queue on each plane.
+ *
+ * <p>Payload is not carried: all hosts share one region of memory as source and destination of everything, and a packet that
+ * arrives is followed by whatever stood in the receive buffer. Placement is done, contents mean nothing.
+ */
+public final class Host {
+    /** What the application on top hears. */
+    public interface Application {
+        void completed(int host, Completion completion);
+    }
+
+    private static final long MAPPED = 0x0000_ffff_0a00_0000L;
+    private static final int UDP_PORT = 14791;
+    private static final long PS_PER_NS = 1_000;
+    private static final long NEVER = Long.MAX_VALUE;
+    private static final byte ECT0 = 2;
+    private static final byte CE = 3;
+    /** Wait before another try where the endpoint has more to send and no record to send it with. */
+    private static final long RETRY_PS = 100_000;
+
+    /** What all hosts of a simulation share. */
+    public record Shared(EventQueue events, Fabric fabric, long wakeKind, MemorySegment memory, MemorySegment receiveBuffer,
+            int[] sourcePorts, Application application) { }
+
+    private final int number;
+    private final Shared shared;
+    private final EventQueue events;
+    private final Fabric fabric;
+    private final Packets packets;
+    private final Endpoint endpoint;
+    private final MemoryRegion region;
+    private final RxBurst rx = new RxBurst(1);
+    private final TxBurst tx;
+    private final int planes;
+    private final long portPs;
+    private final Completion completion = new Completion();
+    private final Event event = new Event();
+    private final WorkRequest work = new WorkRequest();
+    private final Map<Integer, Integer> connections = new HashMap<>();
+    private long wakePs = NEVER;
+
+    /**
+     * @param most connections that it may have
+     * @param flows messages that it may send
+     * @param receives messages of one peer that it is told of
+     */
+    public Host(int number, HostConfig config, Shared shared, int most, int flows, int receives, long seed) {
+        this.number = number;
+        this.shared = shared;
+        events = shared.events;
+        fabric = shared.fabric;
+        packets = fabric.packets;
+        planes = fabric.topology().planes();
+        RegionTable regions = new RegionTable();
+        region = regions.register(0, shared.memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+        long rate = fabric.topology().hostRate();
+        EndpointConfig c = new EndpointConfig();
+        c.localAddresses = new NetAddress[planes];
+        c.sourcePorts = new int[planes][];
+        for (int p = 0; p < planes; p++) {
+            c.localAddresses[p] = address(number, p);
+            c.sourcePorts[p] = shared.sourcePorts;
+        }
+        c.payloadMtu = config.payloadMtu;
+        // Every route of the fabric carries it.
+        c.safePayload = config.payloadMtu;
+        c.pathsPerPlane = config.pathsPerPlane;
+        c.ackEvery = config.ackEvery;
+        c.ackDelayNs = config.ackDelayNs;
+        c.streamWindowPackets = config.streamWindowPackets;
+        c.receiveBufferPackets = config.receiveBufferPackets;
+        c.lineRateKbps = rate / 1_000;
+        c.integrity = EndpointConfig.INTEGRITY_HEADER;
+        c.maxConnections = Math.max(1, most);
+        c.maxStreams = 1;
+        c.streamPool = Math.max(1, most);
+        c.receiveQueueDepth = Math.max(1, Integer.highestOneBit(Math.max(1, receives) * 2 - 1));
+        c.maxWorkRequests = flows + 64;
+        double packetsPerRtt = fabric.topology().baseRttPs(config.payloadMtu) / 8e12 * rate / config.payloadMtu;
+        c.maxPacketsOut = (int) Math.clamp(planes * (8 * packetsPerRtt + 64.0 * most), 256, 1 << 20);
+        c.seed = Mix.of(seed * 0x1_0000_0001L + number);
+        c.secret = Mix.of(c.seed);
+        endpoint = new Endpoint(c, regions);
+        portPs = Math.round(config.portBytes * 8e12 / rate);
+        tx = new TxBurst(planes + 1);
+        MemorySegment headers = java.lang.foreign.Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
+        headerMemory = headers;
+        for (int i = 0; i < tx.capacity; i++) {
+            tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
+        }
+        rx.address[0] = shared.receiveBuffer.address();
+    }
+
+    /** Keeps the header buffers alive. */
+    private final MemorySegment headerMemory;
+
+    private static NetAddress address(int host, int plane) {
+        return new NetAddress(0, MAPPED | (long) plane << 16 | host, UDP_PORT);
+    }
+
+    private long nowNs() {
+        return events.nowPs() / PS_PER_NS;
+    }
+
+    // ---- network ----
+
+    /** A packet reached this host; its slot is given back. */
+    public void receive(int packet) {
+        int length = packets.headerLength[packet];
+        Bytes.copy(packets.header(packet), shared.receiveBuffer.address(), length);
+        rx.count = 1;
+        rx.length[0] = length + packets.payloadLength[packet];
+        rx.plane[0] = packets.plane[packet];
+        rx.ecn[0] = packets.marked[packet] ? CE : ECT0;
+        rx.sourceHigh[0] = 0;
+        rx.sourceLow[0] = MAPPED | (long) packets.plane[packet] << 16 | packets.source[packet];
+        rx.sourcePort[0] = packets.sourcePort[packet];
+        packets.give(packet);
+        endpoint.receive(nowNs(), rx);
+        listen();
+        pump();
+    }
+
+    /** The event that this host asked for by {@link Shared#wakeKind}. */
+    public void wake() {
+        if (events.nowPs() == wakePs) {
+            wakePs = NEVER;
+            pump();
+        }
+    }
+
+    private void listen() {
+        while (endpoint.pollCompletion(completion)) {
+            shared.application.completed(number, completion);
+        }
+        while (endpoint.pollEvent(event)) {
+            switch (event.kind) {
+                case Event.CONNECTED -> { }
+                case Event.ACCEPTED -> connections.put(hostOf(endpoint.describePeer(event.connection)), event.connection);
+                default -> throw new IllegalStateException("host " + number + ": " + event.text());
+            }
+        }
+    }
+
+    private static int hostOf(String peer) {
+        String[] parts = peer.substring(0, peer.indexOf(':')).split("\\.");
+        return Integer.parseInt(parts[2]) << 8 | Integer.parseInt(parts[3]);
+    }
+
+    /** Lets the endpoint send while the port takes anything, and sees to the next wake. */
+    private void pump() {
+        for (;;) {
+            long freePs = NEVER;
+            int busy = 0;
+            for (int p = 0; p < planes; p++) {
+                long waiting = fabric.hostBacklogPs(p, number);
+                if (waiting > portPs) {
+                    busy |= 1 << p;
+                    freePs = Math.min(freePs, waiting - portPs);
+                }
+            }
+            if (busy == (1 << planes) - 1) {
+                // Nothing that is sent now would leave earlier than if it is sent then.
+                wakeAt(events.nowPs() + freePs);
+                return;
+            }
+            tx.count = 0;
+            boolean more = endpoint.transmit(nowNs(), tx);
+            for (int i = 0; i < tx.count; i++) {
+                send(i);
+            }
+            if (!more) {
+                long deadline = endpoint.nextDeadlineNs();
+                if (deadline != Long.MAX_VALUE) {
+                    wakeAt(Math.max(deadline * PS_PER_NS, events.nowPs()));
+                }
+                return;
+            }
+            if (tx.count == 0) {
+                wakeAt(events.nowPs() + (busy == 0 ? RETRY_PS : freePs));
+                return;
+            }
+        }
+    }
+
+    private void wakeAt(long atPs) {
+        if (atPs < wakePs) {
+            wakePs = atPs;
+            events.at(atPs, shared.wakeKind | number);
+        }
+    }
+
+    private void send(int i) {
+        int packet = packets.take();
+        packets.source[packet] = number;
+        packets.destination[packet] = (int) tx.destinationLow[i] & 0xffff;
+        packets.plane[packet] = tx.plane[i];
+        packets.sourcePort[packet] = tx.sourcePort[i];
+        packets.headerLength[packet] = tx.headerLength[i];
+        packets.payloadLength[packet] = tx.payloadLength[i];
+        Bytes.copy(tx.header[i], packets.header(packet), tx.headerLength[i]);
+        fabric.send(packet);
+    }
+
+    // ---- application ----
+
+    public void connect(int peer) {
+        connections.put(peer, endpoint.connect(nowNs(), address(peer, 0), 0));
+        pump();
+    }
+
+    /** Promises the peer to hear of its next messages that ask for it. */
+    public void expect(int peer, int messages) {
+        for (int i = 0; i < messages; i++) {
+            check(peer, endpoint.postReceive(connection(peer), 0, region.address(), 0, region.key(), i));
+        }
+        pump();
+    }
+
+    /** Writes so many bytes into the peer's memory; {@code id} comes with the completion. */
+    public void write(Host peer, int bytes, int id, boolean tellPeer) {
+        work.opcode = tellPeer ? Opcode.WRITE_IMM : Opcode.WRITE;
+        work.stream = 0;
+        work.localAddress = region.address();
+        work.localKey = region.key();
+        work.length = bytes;
+        work.remoteAddress = peer.region.address();
+        work.remoteKey = peer.region.key();
+        work.immediate = id;
+        work.wrId = id;
+        check(peer.number, endpoint.post(connection(peer.number), work));
+        pump();
+    }
+
+    private int connection(int peer) {
+        Integer connection = connections.get(peer);
+        if (connection == null) {
+            throw new IllegalStateException("host " + number + " has no connection with host " + peer);
+        }
+        return connection;
+    }
+
+    private void check(int peer, int result) {
+        if (result != Endpoint.OK) {
+            throw new IllegalStateException("host " + number + " cannot post to host " + peer + ": result " + result + " of Endpoint.post");
+        }
+    }
+
+    // ---- observation ----
+
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    public int connectionCount() {
+        return connections.size();
+    }
+
+    /** Statistics of all connections, one by one. */
+    public List<ConnectionStats> stats() {
+        List<ConnectionStats> all = new ArrayList<>();
+        for (int connection : connections.values()) {
+            ConnectionStats s = new ConnectionStats();
+            endpoint.readStats(connection, s);
+            all.add(s);
+        }
+        return all;
+    }
+
+    /** For people: how the connection with the peer stands. */
+    public String describe(int peer) {
+        StringBuilder b = new StringBuilder();
+        ConnectionStats s = statsWith(peer);
+        b.append("%d packets sent, %d again, %d probes, %d acks received;".formatted(s.packetsSent, s.retransmissions, s.probes, s.acksReceived));
+        int connection = connection(peer);
+        PathStats path = new PathStats();
+        for (int i = 0; i < endpoint.pathCount(connection); i++) {
+            endpoint.readPath(connection, i, path);
+            if (path.state != 0 || path.inflight > 0) {
+                b.append(" path %d/%d state %d, %d out, window %.2f, RTT %.2f us;".formatted(path.plane, path.index, path.state, path.inflight, path.window,
+                        path.rttUs));
+            }
+        }
+        return b.toString();
+    }
+
+    /** Statistics of the connection with the peer. */
+    public ConnectionStats statsWith(int peer) {
+        ConnectionStats s = new ConnectionStats();
+        endpoint.readStats(connection(peer), s);
+        return s;
+    }
+}

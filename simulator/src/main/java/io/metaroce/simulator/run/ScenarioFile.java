@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.simulator.run;
+
+import io.metaroce.cli.CliException;
+import io.metaroce.cli.ExitCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.tomlj.Toml;
+import org.tomlj.TomlArray;
+import org.tomlj.TomlParseResult;
+import org.tomlj.TomlTable;
+
+/** Reads scenarios from TOML. A key that is not known, or has the wrong type, is an error that names file and key. */
+public final class ScenarioFile {
+    public static final String SUFFIX = ".toml";
+    /** Names the directory of the scenarios that come with the project. */
+    private static final String HOME = "metaroce.scenarios";
+
+    private final Path file;
+    private final Set<String> known = new HashSet<>();
+
+    private ScenarioFile(Path file) {
+        this.file = file;
+    }
+
+    /** Scenarios that come with the project, by name. */
+    public static List<Path> all() {
+        String home = System.getProperty(HOME);
+        if (home == null) {
+            throw new CliException(ExitCode.ENVIRONMENT, "start this by scripts/metaroce: it knows where the scenarios are");
+        }
+        try (Stream<Path> files = Files.list(Path.of(home))) {
+            return files.filter(f -> f.toString().endsWith(SUFFIX)).sorted().toList();
+        } catch (IOException e) {
+            throw new CliException(ExitCode.ENVIRONMENT, "cannot list the scenarios in " + home + ": " + e.getMessage());
+        }
+    }
+
+    /** The file of this name, or the project's scenario of this name. */
+    public static Path find(String name) {
+        Path own = Path.of(name);
+        if (Files.exists(own)) {
+            return own;
+        }
+        return all().stream().filter(f -> f.getFileName().toString().equals(name + SUFFIX)).findFirst().orElseThrow(
+                () -> new CliException(ExitCode.USAGE, "no file '" + name + "', and no scenario of this name: see 'sim list'"));
+    }
+
+    /** @throws CliException that says what is wrong, and where */
+    public static Scenario read(Path file) {
+        return new ScenarioFile(file).read();
+    }
+
+    private Scenario read() {
+        try {
+            TomlParseResult toml = Toml.parse(file);
+            if (toml.hasErrors()) {
+                throw wrong(toml.errors().getFirst().toString());
+            }
+            Scenario s = new Scenario();
+            s.name = text(toml, "name", "");
+            fabric(toml, s);
+            traffic(toml, s);
+            s.paths = number(toml, "paths", s.paths);
+            s.payload = number(toml, "payload", s.payload);
+            s.limitUs = real(toml, "limit_us", s.limitUs);
+            s.jainUs = real(toml, "jain_us", s.jainUs);
+            TomlArray seeds = array(toml, "seeds");
+            if (seeds != null) {
+                s.seeds = new ArrayList<>();
+                for (int i = 0; i < seeds.size(); i++) {
+                    s.seeds.add(seeds.getLong(i));
+                }
+            }
+            faults(toml, s);
+            checkKeys(toml, "");
+            return s;
+        } catch (IOException e) {
+            throw new CliException(ExitCode.USAGE, "cannot read " + file + ": " + e.getMessage());
+        } catch (IllegalArgumentException | ClassCastException | org.tomlj.TomlInvalidTypeException e) {
+            throw wrong(e.getMessage());
+        }
+    }
+
+    private void fabric(TomlTable t, Scenario s) {
+        String topology = text(t, "topology", null);
+        s.topologyFile = topology == null ? null : file.resolveSibling(topology);
+        s.hosts = number(t, "hosts", s.hosts);
+        s.hostsPerLeaf = number(t, "hosts_per_leaf", s.hostsPerLeaf);
+        s.spines = number(t, "spines", s.spines);
+        s.leavesPerPod = number(t, "leaves_per_pod", s.leavesPerPod);
+        s.aggregations = number(t, "aggregations", s.aggregations);
+        s.coresPerGroup = number(t, "cores_per_group", s.coresPerGroup);
+        s.planes = number(t, "planes", s.planes);
+        s.gigabits = real(t, "gigabits", s.gigabits);
+        s.linkDelayNs = number(t, "link_delay_ns", (int) s.linkDelayNs);
+        s.queueBdp = real(t, "queue_bdp", s.queueBdp);
+        s.markFromBdp = real(t, "mark_from_bdp", s.markFromBdp);
+        s.markAllBdp = real(t, "mark_all_bdp", s.markAllBdp);
+        s.loss = real(t, "loss", s.loss);
+        s.lossBurst = real(t, "loss_burst", s.lossBurst);
+        s.frameOverhead = number(t, "frame_overhead", s.frameOverhead);
+    }
+
+    private void traffic(TomlTable t, Scenario s) {
+        String matrix = text(t, "matrix", null);
+        s.matrixFile = matrix == null ? null : file.resolveSibling(matrix);
+        s.pattern = text(t, "pattern", s.pattern);
+        s.bytes = whole(t, "bytes", s.bytes);
+        s.senders = number(t, "senders", s.senders);
+        s.inFlight = number(t, "in_flight", s.inFlight);
+        s.byReceipt = Boolean.TRUE.equals(t.getBoolean(key("by_receipt")));
+    }
+
+    private void faults(TomlParseResult toml, Scenario s) {
+        TomlArray list = array(toml, "fault");
+        for (int i = 0; list != null && i < list.size(); i++) {
+            TomlTable f = list.getTable(i);
+            s.faults.add(new Fault((long) (real(f, "at_us", -1) * 1e6), Fault.Kind.valueOf(text(f, "kind", "SILENT").toUpperCase(Locale.ROOT)),
+                    Fault.Where.valueOf(text(f, "where", "SPINE").toUpperCase(Locale.ROOT)), number(f, "plane", 0), number(f, "number", 0),
+                    real(f, "value", 0)));
+            checkKeys(f, "fault.");
+        }
+    }
+
+    private String key(String name) {
+        known.add(name);
+        return name;
+    }
+
+    private String text(TomlTable t, String name, String otherwise) {
+        String value = t.getString(key(name));
+        return value == null ? otherwise : value;
+    }
+
+    private long whole(TomlTable t, String name, long otherwise) {
+        Long value = t.getLong(key(name));
+        return value == null ? otherwise : value;
+    }
+
+    private int number(TomlTable t, String name, int otherwise) {
+        return Math.toIntExact(whole(t, name, otherwise));
+    }
+
+    private double real(TomlTable t, String name, double otherwise) {
+        Object value = t.get(key(name));
+        if (value != null && !(value instanceof Number)) {
+            throw wrong("'" + name + "' is not a number");
+        }
+        return value == null ? otherwise : ((Number) value).doubleValue();
+    }
+
+    private TomlArray array(TomlTable t, String name) {
+        return t.getArray(key(name));
+    }
+
+    private void checkKeys(TomlTable t, String prefix) {
+        for (String name : t.keySet()) {
+            if (!known.contains(name)) {
+                throw wrong("unknown key '" + prefix + name + "'");
+            }
+        }
+    }
+
+    private CliException wrong(String what) {
+        return new CliException(ExitCode.USAGE, file + ": " + what);
+    }
+}
