@@ -282,6 +282,8 @@ final class Handshake {
             return Reason.PARAMETERS;
         }
         parameters.apply(state, connection, sourceHigh, sourceLow);
+        // A repetition that was due in this very turn: it has nothing more to ask, and its key exchange is over.
+        slab.putInt(connection + CONTROL, slab.getInt(connection + CONTROL) & ~SEND_INIT);
         return 0;
     }
 

@@ -132,7 +132,10 @@ final class Transmitter {
         if (unsentBefore > 1 && slab.getInt(connection + UNSENT_PACKETS) == 0) {
             probeTail(connection);
         }
-        state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
+        if (slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0) {
+            // With nothing out the time of the check stays in the past: it would wake us at once, and again, while work waits for credit.
+            state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
+        }
     }
 
     private int repairsWaiting(long connection) {

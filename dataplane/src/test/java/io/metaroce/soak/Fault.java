@@ -4,6 +4,8 @@ package io.metaroce.soak;
 /** Everything a scenario may do to a transport. A {@link Profile} can forbid any of them, which is how a failure is made smaller. */
 enum Fault {
     LOSS, BURST, REORDER, DUPLICATE, CORRUPT, DELAY, BLACKHOLE, FLAP, MARK, CONGESTION, PAUSE, OUTAGE,
+    /** Hosts' clocks differ, run too fast or slow, and start anew with their host. */
+    CLOCK,
     /** An endpoint loses its state and comes back at the same address. */
     RESTART,
     ABORT,
@@ -15,7 +17,7 @@ enum Fault {
     FLEETING,
     /** Pools, queues and windows of the smallest sizes. */
     SMALL,
-    /** Every scenario has 3 to 6 endpoints; without it 2. */
+    /** 3 to 8 endpoints; without it 2. */
     MANY;
 
     static final int ALL = (1 << values().length) - 1;

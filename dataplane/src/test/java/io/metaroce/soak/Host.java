@@ -7,17 +7,14 @@ import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 
 /** One endpoint with its memory, the frames that are on their way to it, and when it will next be polled. */
 final class Host {
-    private static final int BURST = 64;
-    private static final MemorySegment HEADERS = Arena.global().allocate((long) BURST * TxBurst.HEADER_ROOM, 64);
-
     final int number;
     final EndpointConfig config;
     final HostMemory memory;
@@ -27,6 +24,8 @@ final class Host {
     final PriorityQueue<Frame> inbox = new PriorityQueue<>();
     /** Connections that the application has, by handle. */
     final Map<Integer, Side> sides = new HashMap<>();
+    /** Messages on their way to it that end one of its regions. */
+    final List<Message> ending = new ArrayList<>();
     RegionTable regions;
     Endpoint endpoint;
     int incarnation;
@@ -34,6 +33,9 @@ final class Host {
     long pausedUntilNs;
     long fullAtNs;
     boolean wasRestarted;
+    /** This host's clock: what it shows at true time 0, and by how much it is too fast. */
+    private long clockAtZeroNs;
+    private int fastPpm;
 
     Host(int number, EndpointConfig config, HostMemory memory, int burst, long pollNs) {
         this.number = number;
@@ -43,7 +45,7 @@ final class Host {
         tx = new TxBurst(burst);
         rx = new RxBurst(burst);
         for (int i = 0; i < burst; i++) {
-            tx.header[i] = HEADERS.address() + (long) i * TxBurst.HEADER_ROOM;
+            tx.header[i] = Workshop.own().headers + (long) i * TxBurst.HEADER_ROOM;
         }
     }
 
@@ -58,6 +60,29 @@ final class Host {
         sides.clear();
     }
 
+    void setClock(long atZeroNs, int fastPpm) {
+        clockAtZeroNs = atZeroNs;
+        this.fastPpm = fastPpm;
+    }
+
+    /** What the host's clock shows, the only time that its endpoint knows. */
+    long clock(long trueNs) {
+        return clockAtZeroNs + trueNs + trueNs / 1_000_000 * fastPpm;
+    }
+
+    /** The first true time at which the clock shows at least this. */
+    private long trueTime(long shownNs) {
+        if (shownNs == Long.MAX_VALUE) {
+            return shownNs;
+        }
+        long since = shownNs - clockAtZeroNs;
+        long t = since - since / (1_000_000 + fastPpm) * fastPpm;
+        while (clock(t) < shownNs) {
+            t += shownNs - clock(t);
+        }
+        return t;
+    }
+
     static NetAddress address(int host, int plane) {
         return new NetAddress(0, 0xffff_0a00_0000L | (long) plane << 8 | host + 1, PORT);
     }
@@ -66,7 +91,7 @@ final class Host {
 
     /** When it must be polled next, as things are. */
     long nextNs() {
-        long due = endpoint.nextDeadlineNs();
+        long due = trueTime(endpoint.nextDeadlineNs());
         if (!inbox.isEmpty()) {
             due = Math.min(due, inbox.peek().atNs);
         }

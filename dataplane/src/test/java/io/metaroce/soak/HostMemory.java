@@ -20,8 +20,12 @@ final class HostMemory {
     static final int GAP = 4096;
     static final int MAIN = 192 << 10;
     static final int SPECIAL = 8 << 10;
+    /** Words that atomics change, and bytes of a region that a Send with invalidate ends. */
+    static final int WORDS = 16;
+    static final int SERVES_ONCE = 512;
+    static final int FOREIGN_DOMAIN = 7;
     private static final int CELL = 64;
-    private static final int SIZE = 2 * MAIN + 4 * SPECIAL + 7 * GAP;
+    private static final int SIZE = 2 * MAIN + 5 * SPECIAL + 8 * GAP;
     /** End of the first region: what requests that leave it may write. */
     static final int TAIL = GAP;
     private static final byte[] BASE = new byte[SIZE];
@@ -36,11 +40,26 @@ final class HostMemory {
         long address() {
             return memory.segment.address() + offset;
         }
+
+        /** Of the main regions and used by nobody else; else a part of a region with a life of its own. */
+        boolean isOwn() {
+            return cells > 0;
+        }
+
+        boolean isFleeting() {
+            return offset >= specialAt(FLEETING) && offset < specialAt(FLEETING) + SPECIAL;
+        }
+
+        Range part(MemoryRegion of, int from, int bytes) {
+            return new Range(memory, of, offset + from, bytes, 0, 0);
+        }
     }
 
     /** A range whose contents nobody may rely on: each byte is the old or the new one. */
     private record Doubtful(Range range, byte[] maybe) { }
 
+    private static final int FLEETING = 3;
+    private static final int ATOMIC = 4;
     private final MemorySegment segment = Arena.global().allocate(SIZE, 64);
     private final byte[] shadow = new byte[SIZE];
     private final BitSet used = new BitSet();
@@ -53,6 +72,8 @@ final class HostMemory {
     MemoryRegion writeOnly;
     MemoryRegion foreign;
     MemoryRegion fleeting;
+    MemoryRegion atomic;
+    final List<Word> words = new ArrayList<>();
     private int fleetingCursor;
 
     /** As new, for another scenario. */
@@ -65,6 +86,22 @@ final class HostMemory {
         fleetingGone = false;
         fleetingAtEnd = null;
         fleetingCursor = 0;
+        words.clear();
+        for (int i = 0; i < WORDS; i++) {
+            words.add(new Word(i, segment.get(ValueLayout.JAVA_LONG, wordAt(i))));
+        }
+    }
+
+    private static int wordAt(int i) {
+        return specialAt(ATOMIC) + i * CELL;
+    }
+
+    long wordAddress(Word w) {
+        return segment.address() + wordAt(w.index);
+    }
+
+    long word(Word w) {
+        return segment.get(ValueLayout.JAVA_LONG, wordAt(w.index));
     }
 
     private static int mainAt(int i) {
@@ -82,10 +119,17 @@ final class HostMemory {
         }
         readOnly = table.register(0, segment.asSlice(specialAt(0), SPECIAL), Access.REMOTE_READ);
         writeOnly = table.register(0, segment.asSlice(specialAt(1), SPECIAL), Access.REMOTE_WRITE);
-        foreign = table.register(7, segment.asSlice(specialAt(2), SPECIAL), all);
+        foreign = table.register(FOREIGN_DOMAIN, segment.asSlice(specialAt(2), SPECIAL), all);
+        atomic = table.register(0, segment.asSlice(specialAt(ATOMIC), SPECIAL), Access.REMOTE_ATOMIC);
         if (!fleetingGone) {
-            fleeting = table.register(0, segment.asSlice(specialAt(3), SPECIAL), all);
+            fleeting = table.register(0, segment.asSlice(specialAt(FLEETING), SPECIAL), all);
         }
+    }
+
+    /** A region of its own, for as long as its key serves. */
+    MemoryRegion registerOnce(RegionTable table, Range place, int domain) {
+        return table.register(domain, segment.asSlice(place.offset, place.length),
+                Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
     }
 
     /** From now on nothing may change in the region. */
@@ -93,7 +137,7 @@ final class HostMemory {
         if (!fleetingGone) {
             table.deregister(fleeting);
             fleetingGone = true;
-            fleetingAtEnd = segment.asSlice(specialAt(3), SPECIAL).toArray(ValueLayout.JAVA_BYTE);
+            fleetingAtEnd = segment.asSlice(specialAt(FLEETING), SPECIAL).toArray(ValueLayout.JAVA_BYTE);
         }
     }
 
@@ -138,7 +182,7 @@ final class HostMemory {
         if (fleetingGone || fleetingCursor + length + 1 > SPECIAL) {
             return null;
         }
-        Range range = new Range(this, fleeting, specialAt(3) + fleetingCursor, length, 0, 0);
+        Range range = new Range(this, fleeting, specialAt(FLEETING) + fleetingCursor, length, 0, 0);
         fleetingCursor += length + 1;
         return range;
     }
@@ -162,6 +206,10 @@ final class HostMemory {
         System.arraycopy(data, 0, shadow, range.offset, data.length);
     }
 
+    long longAt(Range range) {
+        return segment.get(ValueLayout.JAVA_LONG_UNALIGNED, range.offset);
+    }
+
     boolean isUntouched(Range range) {
         return MemorySegment.mismatch(MemorySegment.ofArray(shadow), range.offset, range.offset + range.length, segment, range.offset,
                 range.offset + range.length) < 0;
@@ -180,13 +228,13 @@ final class HostMemory {
 
     /** The use is over: other contents take the place of the old, so that whatever still writes there is found. */
     void release(Range range) {
-        if (range.cells > 0) {
-            fill(range);
-            used.clear(range.firstCell, range.firstCell + range.cells);
-        } else if (!fleetingGone) {
-            fill(range);
-        } else {
+        if (range.isFleeting() && fleetingGone) {
             doubt(range, null);
+            return;
+        }
+        fill(range);
+        if (range.isOwn()) {
+            used.clear(range.firstCell, range.firstCell + range.cells);
         }
     }
 
@@ -199,22 +247,29 @@ final class HostMemory {
     String audit() {
         if (fleetingAtEnd != null) {
             for (int i = 0; i < SPECIAL; i++) {
-                byte is = segment.get(ValueLayout.JAVA_BYTE, specialAt(3) + i);
+                byte is = segment.get(ValueLayout.JAVA_BYTE, specialAt(FLEETING) + i);
                 if (is != fleetingAtEnd[i]) {
                     return "byte " + i + " of a deregistered region was written";
                 }
             }
-            System.arraycopy(fleetingAtEnd, 0, shadow, specialAt(3), SPECIAL);
+            System.arraycopy(fleetingAtEnd, 0, shadow, specialAt(FLEETING), SPECIAL);
         }
         for (Doubtful d : doubtful) {
             for (int i = 0; i < d.range.length; i++) {
                 int at = d.range.offset + i;
                 byte is = segment.get(ValueLayout.JAVA_BYTE, at);
-                if (is != shadow[at] && (d.maybe == null || is != d.maybe[i]) && !(fleetingAtEnd != null && d.range.cells == 0)) {
+                if (is != shadow[at] && (d.maybe == null || is != d.maybe[i]) && !(fleetingAtEnd != null && d.range.isFleeting())) {
                     return "byte " + i + " of an unfinished message at offset " + d.range.offset + " is neither old nor new";
                 }
                 shadow[at] = is;
             }
+        }
+        for (Word w : words) {
+            String wrong = w.audit(word(w));
+            if (wrong != null) {
+                return wrong;
+            }
+            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, wordAt(w.index), shadow, wordAt(w.index), Long.BYTES);
         }
         int tail = mainAt(0) + MAIN - TAIL;
         MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, tail, shadow, tail, TAIL);
@@ -228,7 +283,8 @@ final class HostMemory {
             MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, mainAt(i), shadow, mainAt(i), MAIN);
         }
         MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(1), shadow, specialAt(1), SPECIAL);
-        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(3), shadow, specialAt(3), SPECIAL);
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(FLEETING), shadow, specialAt(FLEETING), SPECIAL);
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(ATOMIC), shadow, specialAt(ATOMIC), SPECIAL);
         long wrong = MemorySegment.ofArray(shadow).mismatch(segment);
         return wrong < 0 ? null : "byte at offset " + wrong + " (" + where((int) wrong) + ") was written by nobody who may";
     }
@@ -239,8 +295,8 @@ final class HostMemory {
                 return "main region " + i;
             }
         }
-        String[] names = {"read-only region", "write-only region", "foreign region", "fleeting region"};
-        for (int i = 0; i < 4; i++) {
+        String[] names = {"read-only region", "write-only region", "foreign region", "fleeting region", "atomic region"};
+        for (int i = 0; i < 5; i++) {
             if (offset >= specialAt(i) && offset < specialAt(i) + SPECIAL) {
                 return names[i];
             }

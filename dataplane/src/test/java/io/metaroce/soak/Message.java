@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.soak;
 
+import io.metaroce.memory.MemoryRegion;
+import io.metaroce.memory.RegionTable;
+import io.metaroce.wire.Opcode;
+
 /** A posted work request and what must come of it. */
 final class Message {
     long id;
@@ -8,6 +12,16 @@ final class Message {
     int opcode;
     int length;
     int immediate;
+    boolean fence;
+    /** Completes only with an error; that it is done shows by a later completion of its stream. */
+    boolean unsignaled;
+    boolean solicited;
+    long remoteAddress;
+    int remoteKey;
+    long operand;
+    long compare;
+    /** The stream it was posted to. */
+    Side.Stream from;
     /** What the target (a Read's requester) must find. */
     byte[] data;
     HostMemory.Range local;
@@ -17,6 +31,11 @@ final class Message {
     int badCause;
     /** A cause that may come, or not. */
     int possibleCause;
+    /** The word that a good atomic is to change. */
+    Word word;
+    /** The region of the peer's, in this table, that a good Send with invalidate ends. */
+    MemoryRegion ends;
+    RegionTable endsOf;
     /** Its bytes were found right and given up. */
     boolean delivered;
     boolean done;
@@ -24,8 +43,18 @@ final class Message {
     Message source;
     int readers;
 
+    void aimAt(HostMemory.Range range) {
+        remoteAddress = range.address();
+        remoteKey = range.region().key();
+    }
+
+    void aimAt(MemoryRegion region, long address) {
+        remoteAddress = address;
+        remoteKey = region.key();
+    }
+
     @Override
     public String toString() {
-        return "message " + id + " (" + io.metaroce.wire.Opcode.name(opcode) + ", " + length + " B, stream " + stream + ")";
+        return "message " + id + " (" + Opcode.name(opcode) + ", " + length + " B, stream " + stream + ")";
     }
 }

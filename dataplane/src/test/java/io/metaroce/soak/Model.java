@@ -41,6 +41,12 @@ final class Model {
         checks.merge(c, 1L, Long::sum);
     }
 
+    private void countIf(Check c, boolean seen) {
+        if (seen) {
+            count(c);
+        }
+    }
+
     // ---- connections ----
 
     Side connecting(Host host, int handle, Host peer, int streams) {
@@ -76,7 +82,12 @@ final class Model {
                 Side.Stream s = side.streams[i];
                 s.pending.forEach(m -> {
                     doubt(m);
-                    host.memory.doubt(m.local, m.opcode == Opcode.READ_REQUEST ? m.data : null);
+                    if (Opcode.isAtomic(m.opcode)) {
+                        atomicDone(side, m, Completion.CONNECTION_LOST);
+                        host.memory.release(m.local);
+                    } else {
+                        host.memory.doubt(m.local, m.opcode == Opcode.READ_REQUEST ? m.data : null);
+                    }
                 });
                 s.pending.clear();
                 int k = 0;
@@ -115,6 +126,7 @@ final class Model {
     private void end(Side side) {
         for (int i = 0; i < side.streams.length; i++) {
             Side.Stream s = side.streams[i];
+            passUnsignaled(side, s, Long.MAX_VALUE);
             if (!s.pending.isEmpty()) {
                 throw new Violation(side + ": no completion of " + s.pending.peek() + ", but the connection is over");
             }
@@ -149,6 +161,12 @@ final class Model {
         while (host.endpoint.pollEvent(event)) {
             onEvent(host, event);
         }
+        host.ending.removeIf(m -> m.delivered || m.done || m.endsOf != host.regions);
+        for (Message m : host.ending) {
+            if (m.endsOf.find(m.remoteKey) == null) {
+                throw new Violation(host + ": the key that " + m + " is to end is invalid before its receive is complete");
+            }
+        }
         lookAtPool(host, 0);
     }
 
@@ -161,33 +179,47 @@ final class Model {
 
     private void onDone(Side side, Completion c) {
         Side.Stream s = side.streams[c.stream];
+        passUnsignaled(side, s, c.wrId);
         Message m = s.pending.peek();
         if (m == null || m.id != c.wrId) {
             throw new Violation(side + ": completion of " + c.wrId + " on stream " + c.stream + " (status " + c.status + "), expected "
                     + (m == null ? "none" : m));
         }
-        if (m.opcode != c.opcode || c.hasImmediate || c.byteLength != (c.status == Completion.OK ? m.length : 0)) {
+        if (m.opcode != c.opcode || c.hasImmediate || c.byteLength != (c.status == Completion.OK ? m.length : 0)
+                || m.unsignaled && c.status == Completion.OK) {
             throw new Violation(side + ": completion of " + m + " with opcode " + c.opcode + ", " + c.byteLength + " B");
         }
         count(Check.ORDER);
+        done(side, s, m, c.status);
+    }
+
+    /** Unsignaled messages before the one that completes, or all, were done without a word. */
+    void passUnsignaled(Side side, Side.Stream s, long until) {
+        for (Message m = s.pending.peek(); m != null && m.unsignaled && m.id != until; m = s.pending.peek()) {
+            count(Check.UNSIGNALED);
+            done(side, s, m, Completion.OK);
+        }
+    }
+
+    private void done(Side side, Side.Stream s, Message m, int status) {
         s.pending.remove();
         m.done = true;
         messages++;
-        if (c.status == Completion.OK) {
+        if (status == Completion.OK) {
             ok(side, s, m);
         } else {
-            failed(side, s, m, c.status);
+            failed(side, s, m, status);
             doubt(m);
         }
         if (m.opcode == Opcode.READ_REQUEST) {
             int wrong = side.host.memory.mismatch(m.local, m.data);
-            if (c.status == Completion.OK && wrong >= 0) {
+            if (status == Completion.OK && wrong >= 0) {
                 throw new Violation(side + ": byte " + wrong + " of " + m + " is wrong");
             }
-            if (c.status != Completion.OK && m.source == null && !side.host.memory.isMixOf(m.local, m.data)) {
+            if (status != Completion.OK && m.source == null && !side.host.memory.isMixOf(m.local, m.data)) {
                 throw new Violation(side + ": unfinished " + m + " left what its source never held");
             }
-            if (c.status == Completion.OK) {
+            if (status == Completion.OK) {
                 count(m.source == null ? Check.READ_BYTES : Check.READ_AFTER_WRITE);
             }
             if (m.source != null) {
@@ -201,7 +233,24 @@ final class Model {
                 m.remote = null;
             }
         }
+        if (Opcode.isAtomic(m.opcode)) {
+            atomicDone(side, m, status);
+        }
         side.host.memory.release(m.local);
+    }
+
+    /** Sorts out whether it was executed: its result tells, whatever the status. */
+    private void atomicDone(Side side, Message m, int status) {
+        boolean answered = !side.host.memory.isUntouched(m.local);
+        if (m.word == null && answered || status == Completion.OK && !answered) {
+            throw new Violation(side + ": " + m + " ended with status " + status + (answered ? " and" : " without") + " an original value");
+        }
+        if (answered) {
+            count(m.opcode == Opcode.FETCH_ADD ? Check.FETCH_ADD : Check.COMPARE_SWAP);
+            m.word.executed(m, side.host.memory.longAt(m.local));
+        } else if (m.word != null) {
+            m.word.doubt(m);
+        }
     }
 
     private void ok(Side side, Side.Stream s, Message m) {
@@ -220,6 +269,9 @@ final class Model {
         s.unseen.remove(m);
         if (m.length == 0) {
             count(Check.ZERO_LENGTH);
+        }
+        if (m.fence) {
+            count(Check.FENCE);
         }
     }
 
@@ -284,12 +336,23 @@ final class Model {
             throw new Violation(side + ": " + m + " was received, but should have been refused with " + Cause.name(m.badCause));
         }
         boolean immediate = Opcode.hasImmediate(m.opcode);
-        if (c.opcode != m.opcode || c.byteLength != m.length || c.hasImmediate != immediate || immediate && c.immediate != m.immediate) {
+        if (c.opcode != m.opcode || c.byteLength != m.length || c.hasImmediate != immediate || immediate && c.immediate != m.immediate
+                || c.isSolicited != m.solicited) {
             throw new Violation(side + ": received " + c.byteLength + " B, opcode " + c.opcode + ", immediate "
                     + (c.hasImmediate ? c.immediate : "none") + " instead of " + m + ", immediate " + m.immediate);
         }
         if (immediate) {
             count(Check.IMMEDIATE);
+        }
+        boolean invalidates = m.opcode == Opcode.SEND_INVALIDATE;
+        if (c.hasInvalidatedKey != invalidates || invalidates && c.invalidatedKey != m.remoteKey) {
+            throw new Violation(side + ": " + m + " was received " + (c.hasInvalidatedKey ? "with another" : "without a") + " key that it ended");
+        }
+        if (invalidates) {
+            if (m.endsOf.find(m.remoteKey) != null) {
+                throw new Violation(side + ": " + m + " is received, but the key that it ends still serves");
+            }
+            count(Check.INVALIDATE);
         }
         // Whatever the stream brought before must be visible now.
         Side.Stream from = side.peer.streams[c.stream];
@@ -328,7 +391,7 @@ final class Model {
             return;
         }
         int wrong = m.remote.memory().mismatch(m.remote, m.data);
-        if (wrong >= 0 && !m.remote.memory().isFleetingGone()) {
+        if (wrong >= 0 && !(m.remote.isFleeting() && m.remote.memory().isFleetingGone())) {
             throw new Violation(side + ": byte " + wrong + " of " + m + " is wrong at its target");
         }
         count(Check.WRITE_BYTES);
@@ -422,6 +485,31 @@ final class Model {
         }
     }
 
+    /** Unless it is about to end, all its paths carry data. */
+    boolean pathsAreGood(Side side) {
+        if (side.state != Side.UP || side.peer == null || side.peer.state != Side.UP) {
+            return true;
+        }
+        int paths = side.host.endpoint.pathCount(side.handle);
+        for (int i = 0; i < paths; i++) {
+            side.host.endpoint.readPath(side.handle, i, pathStats);
+            if (pathStats.state != 0 || pathStats.planeDown) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Our handle of the connection to this host that it knows by this handle, or null. */
+    Integer handleOfPeer(Host host, int peerHandle, Host peer) {
+        for (Side s : host.sides.values()) {
+            if (s.peerHost == peer && s.peer != null && s.peer.handle == peerHandle) {
+                return s.handle;
+            }
+        }
+        return null;
+    }
+
     // ---- states that must hold at any time ----
 
     void inspect(Side side) {
@@ -430,6 +518,10 @@ final class Model {
             throw new Violation(side + ": " + stats.violations + " packets of an honest peer broke the rules");
         }
         count(Check.NO_VIOLATION);
+        countIf(Check.MARKED, stats.ecnMarks > 0);
+        countIf(Check.PATH_DEAD, stats.deadPaths > 0);
+        countIf(Check.PLANE_DEAD, stats.planeFailures > 0);
+        countIf(Check.DUPLICATE, stats.duplicates > 0);
         if (side.state != Side.UP) {
             return;
         }
@@ -458,6 +550,10 @@ final class Model {
                 throw new Violation(h + ": " + wrong);
             }
             count(Check.MEMORY);
+            countIf(Check.CORRUPT, h.endpoint.counters().checksumErrors > 0);
+            countIf(Check.BAD_COOKIE, h.endpoint.counters().badCookies > 0);
+            countIf(Check.FORGED, h.endpoint.counters().forged > 0);
+            countIf(Check.UNKNOWN, h.endpoint.counters().unknownConnection > 0);
         }
     }
 }

@@ -9,7 +9,9 @@ import java.lang.classfile.CodeTransform;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.BranchInstruction;
 import java.lang.classfile.instruction.ConstantInstruction;
+import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.OperatorInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
@@ -20,13 +22,23 @@ import java.util.function.Predicate;
 /**
  * A deliberate fault: one method of the transport, rewritten as its class is loaded. Production code knows nothing of it.
  *
+ * @param seed the first one to try, where none of the first scenarios shows it; else 0
  * @param type simple name of the class, in {@code io.metaroce.transport} unless it has a package
  */
-record Mutant(String name, String type, String method, Change change) {
+record Mutant(String name, String type, String method, Change change, long seed) {
+    Mutant(String name, String type, String method, Change change) {
+        this(name, type, method, change, 0);
+    }
+
+
     /** Rewrites code; {@link #hits} counts how often there was something to rewrite. */
     abstract static class Change {
         int hits;
         int seen;
+
+        /** Before the method is read. */
+        void start() {
+        }
 
         abstract void rewrite(CodeBuilder to, CodeElement e);
     }
@@ -40,6 +52,7 @@ record Mutant(String name, String type, String method, Change change) {
         ClassFile file = ClassFile.of(ClassFile.DebugElementsOption.DROP_DEBUG);
         change.hits = 0;
         change.seen = 0;
+        change.start();
         byte[] result = file.transformClass(file.parse(original), ClassTransform.transformingMethodBodies(
                 m -> m.methodName().stringValue().equals(method), (CodeTransform) change::rewrite));
         if (change.hits == 0) {
@@ -113,12 +126,25 @@ record Mutant(String name, String type, String method, Change change) {
         };
     }
 
-    /** The {@code n}-th conditional jump of this kind, from 0, is always taken or never. */
-    static Change jump(int n, boolean taken) {
+    /**
+     * The {@code skip}-th conditional jump, from 0, behind the {@code occurrence}-th call of this name, from 0, is always taken or never:
+     * found again wherever the code around it goes.
+     */
+    static Change jumpAfter(String called, int occurrence, int skip, boolean taken) {
         return new Change() {
+            private int calls;
+
+            @Override
+            void start() {
+                calls = 0;
+            }
+
             @Override
             void rewrite(CodeBuilder to, CodeElement e) {
-                if (e instanceof BranchInstruction b && isConditional(b) && seen++ == n) {
+                if (calls(e, called)) {
+                    calls++;
+                }
+                if (calls > occurrence && e instanceof BranchInstruction b && isConditional(b) && seen++ == skip) {
                     hits++;
                     switch (b.opcode()) {
                         case IF_ICMPEQ, IF_ICMPNE, IF_ICMPLT, IF_ICMPGE, IF_ICMPGT, IF_ICMPLE -> to.pop2();
@@ -132,6 +158,31 @@ record Mutant(String name, String type, String method, Change change) {
                 }
             }
         };
+    }
+
+    /** Reading the field of this name gives {@code value}. */
+    static Change fieldIs(String field, int value) {
+        return at(e -> e instanceof FieldInstruction f && f.opcode() == java.lang.classfile.Opcode.GETFIELD && named(f, field), (to, e) -> {
+            to.pop();
+            to.loadConstant(value);
+        });
+    }
+
+    /** Another field of the same owner and type is read instead. */
+    static Change fieldFor(String field, String other) {
+        return at(e -> e instanceof FieldInstruction f && f.opcode() == java.lang.classfile.Opcode.GETFIELD && named(f, field), (to, e) -> {
+            FieldInstruction f = (FieldInstruction) e;
+            to.getfield(f.owner().asSymbol(), other, f.typeSymbol());
+        });
+    }
+
+    private static boolean named(FieldInstruction f, String field) {
+        return (simple(f.owner().asInternalName()) + "." + f.name().stringValue()).equals(field);
+    }
+
+    /** Division of longs leaves the dividend as it is. */
+    static Change noDivision() {
+        return at(e -> e instanceof OperatorInstruction o && o.opcode() == java.lang.classfile.Opcode.LDIV, (to, e) -> to.pop2());
     }
 
     private static boolean isConditional(BranchInstruction b) {

@@ -9,9 +9,15 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.OperatorInstruction;
+import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Checks the checker: the simulation against transports with one fault each. A class loader of its own loads the whole project again,
@@ -23,33 +29,71 @@ public final class Mutants {
     private static final long FIRST_SEED = 1;
 
     static final List<Mutant> ALL = List.of(
+            // What arrived, what is lost, what is repeated.
             new Mutant("a wrong checksum is accepted", "Receiver", "isIntact", Mutant.returns(1, CD_boolean)),
             new Mutant("a duplicate within the window is new", "StreamReceiver", "onData", Mutant.callIs("SsnWindow.get", 0)),
-            new Mutant("a duplicate behind the window is new", "StreamReceiver", "onData", Mutant.jump(3, true)),
+            new Mutant("a duplicate behind the window is new", "StreamReceiver", "onData", Mutant.jumpAfter("DataHeader.ssn", 0, 0, true)),
             new Mutant("a lost packet counts as acknowledged", "PathSender", "onBlock", Mutant.callIs("PathBlock.word", -1)),
             new Mutant("a lost packet is not repeated", "PathSender", "onBlock", Mutant.callIs("EndpointState.append", 0)),
             new Mutant("the receiver acknowledges one more than it has", "PathReceiver", "mark",
                     Mutant.callGives("PathReceiver.runOfOnes", b -> b.iconst_1().iadd())),
-            new Mutant("the floor is ignored", "PathReceiver", "enter", Mutant.jump(4, true)),
+            new Mutant("the floor is ignored", "PathReceiver", "enter", Mutant.callIs("PathReceiver.shift", 0)),
+            new Mutant("a new route is not entered", "PathReceiver", "enter", Mutant.callIs("Serial.newerEpoch", 0)),
+            new Mutant("a PSN is used twice", "PathSender", "sent", new SamePsn()),
+            new Mutant("another route without a new epoch", "PathSender", "newRoute", Mutant.callIs("Slab.addInt", 0)),
+            new Mutant("probes stay unanswered", "PathReceiver", "probe", Mutant.returns(0, CD_boolean)),
+            // Order, completion, credit.
             new Mutant("a message completes before it has arrived", "StreamSender", "isDone", Mutant.returns(1, CD_boolean)),
-            new Mutant("a message completes before its turn", "StreamSender", "isDone", Mutant.jump(1, false)),
+            new Mutant("a message completes before its turn", "StreamSender", "isDone", Mutant.jumpAfter("StreamSender.hasArrived", 0, 1, false)),
             new Mutant("receives complete out of order", "ReceiveQueue", "complete",
                     Mutant.lastArgument("ReceiveQueue.entry", b -> b.iconst_1().ixor())),
-            new Mutant("a connection record is not given back", "EndpointState", "giveConnection", Mutant.callIs("RecordPool.give", 0)),
-            new Mutant("a packet record is not given back", "PathSender", "onBlock", Mutant.callIs("RecordPool.give", 0)),
-            new Mutant("a window is not given back", "StreamReceiver", "release", Mutant.callIs("RecordPool.give", 0)),
-            new Mutant("more than the line is shared", "ReceiverShare", "share", new Scale()),
-            new Mutant("bounds are not checked", "memory.RegionTable", "check", Mutant.jump(7, true)),
-            new Mutant("a NAK is ignored", "StreamReceiver", "onNak", Mutant.returns(0, CD_void)),
+            new Mutant("a Send goes to another receive", "StreamReceiver", "send",
+                    Mutant.lastArgument("ReceiveQueue.entry", b -> b.iconst_1().ixor())),
             new Mutant("the immediate is lost", "ReceiveQueue", "complete", Mutant.callIs("Opcode.hasImmediate", 0)),
             new Mutant("a Send is placed at its start", "StreamReceiver", "send", Mutant.callIs("DataHeader.offset", 0)),
             new Mutant("credit is not waited for", "StreamSender", "mayStart", Mutant.callIs("Opcode.consumesReceive", 0)),
+            new Mutant("a receive too many is told", "AckSender", "news", Mutant.lastArgument("AckSender.control", b -> b.iconst_1().iadd())),
             new Mutant("a credit request is not answered", "StreamReceiver", "onCreditRequest", Mutant.callIs("StreamTable.addNews", 0)),
-            new Mutant("nobody looks for silent paths", "Health", "check", Mutant.returns(0, CD_void)),
             new Mutant("flushed work completes well", "StreamSender", "settle", Mutant.constant(100, 0)),
-            new Mutant("what was out on a dead path is forgotten", "PathSender", "clear", Mutant.callIs("EndpointState.append", 0)),
+            new Mutant("a fence holds nothing back", "Endpoint", "flags", Mutant.fieldIs("WorkRequest.fence", 0)),
+            new Mutant("an unsignaled request completes", "Endpoint", "flags", Mutant.fieldIs("WorkRequest.unsignaled", 0)),
+            new Mutant("nobody is solicited", "Endpoint", "flags", Mutant.fieldIs("WorkRequest.solicited", 0)),
+            // Reads, atomics, memory.
+            new Mutant("a Read is executed before its turn", "StreamReceiver", "act", new EarlyRead()),
+            new Mutant("an atomic is answered, not executed", "ReadResponder", "execute", Mutant.callIs("Words.fetchAndAdd", 0)),
+            new Mutant("an atomic is executed twice", "ReadResponder", "execute", new Twice()),
+            new Mutant("a compare-and-swap does not compare", "ReadResponder", "execute", new NoCompare()),
+            new Mutant("an invalidated key serves on", "StreamReceiver", "receive", Mutant.callIs("RegionTable.invalidate", 1)),
+            new Mutant("bounds are not checked", "memory.RegionTable", "check", Mutant.jumpAfter("MemoryRegion.length", 1, 0, true)),
+            new Mutant("rights are not checked", "memory.RegionTable", "check", Mutant.jumpAfter("MemoryRegion.access", 0, 0, true)),
+            new Mutant("domains are not checked", "memory.RegionTable", "check", Mutant.jumpAfter("MemoryRegion.protectionDomain", 0, 0, true)),
+            new Mutant("every fault has the same cause", "StreamReceiver", "causeOf", Mutant.returns(1, CD_int)),
+            new Mutant("a NAK is ignored", "StreamReceiver", "onNak", Mutant.returns(0, CD_void)),
+            // Windows and shares.
+            new Mutant("twice the share is granted", "ReceiverShare", "share", new Scale()),
+            new Mutant("each sender is granted the whole line", "ReceiverShare", "compute", Mutant.noDivision()),
+            new Mutant("the receiver's buffer does not limit", "Windows", "window", new FirstMinKeepsFirst()),
+            // Connections.
+            new Mutant("an identifier is given out again", "EndpointState", "takeConnection", Mutant.callIs("EndpointState.nextSecret", 0)),
+            new Mutant("any cookie is good", "Handshake", "cookie", Mutant.returns(1, CD_long)),
+            new Mutant("a refusal does not say when to try again", "Handshake", "refuse", Mutant.lastArgument("RefuseHeader.retryAfterMs", b -> b.pop2().lconst_0())),
             new Mutant("half-open connections stay", "Connections", "onTimer", Mutant.callIs("Connections.free", 0)),
-            new Mutant("a Read is executed before its turn", "StreamReceiver", "act", new EarlyRead()));
+            new Mutant("CLOSE is not repeated", "Connections", "retryClose", Mutant.returns(0, CD_void)),
+            new Mutant("a lost peer is never given up", "Health", "onTimer", new NeverLost()),
+            new Mutant("keepalives are not sent", "Health", "keepalive", Mutant.callIs("PathSender.wantProbe", 0)),
+            new Mutant("a restarted peer is not told apart", "Receiver", "reset", Mutant.returns(0, CD_void)),
+            // Paths and planes.
+            new Mutant("nobody looks for silent paths", "Health", "check", Mutant.returns(0, CD_void)),
+            new Mutant("what was out on a dead path is forgotten", "PathSender", "evacuate", Mutant.callIs("EndpointState.append", 0)),
+            new Mutant("a dead path is not probed again", "Health", "retryRoute", Mutant.returns(0, CD_void)),
+            // Records.
+            new Mutant("a connection record is not given back", "Connections", "free", Mutant.callIs("RecordPool.give", 0)),
+            new Mutant("a packet record is not given back", "PathSender", "onBlock", Mutant.callIs("RecordPool.give", 0)),
+            new Mutant("a window is not given back", "StreamReceiver", "release", Mutant.callIs("RecordPool.give", 0)),
+            // What was wrong once.
+            new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
+            new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean)),
+            new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")));
 
     private Mutants() {
     }
@@ -58,9 +102,80 @@ public final class Mutants {
     private static final class Scale extends Mutant.Change {
         @Override
         void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
-            if (e instanceof java.lang.classfile.instruction.ReturnInstruction) {
+            if (e instanceof ReturnInstruction) {
                 hits++;
                 to.loadConstant(2L).lmul();
+            }
+            to.with(e);
+        }
+    }
+
+    /** The first minimum of two floats is the first of them. */
+    private static final class FirstMinKeepsFirst extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            if (hits == 0 && e instanceof InvokeInstruction i && i.name().equalsString("min")) {
+                hits++;
+                to.pop();
+            } else {
+                to.with(e);
+            }
+        }
+    }
+
+    /** The next PSN stays what it is; the packet's own is written as ever. */
+    private static final class SamePsn extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            // putInt(path + NEXT_PSN, psn + 1): the first sum of ints.
+            if (hits == 0 && e instanceof OperatorInstruction o && o.opcode() == java.lang.classfile.Opcode.IADD) {
+                hits++;
+                to.pop();
+            } else {
+                to.with(e);
+            }
+        }
+    }
+
+    /** Adds once more, and returns what the second addition found. */
+    private static final class Twice extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            if (e instanceof InvokeInstruction i && i.name().equalsString("fetchAndAdd")) {
+                hits++;
+                // address, operand -> address, operand, address, operand
+                int address = 20;
+                to.lstore(address).lstore(address + 2).lload(address + 2).lload(address).with(e);
+                to.pop2().lload(address + 2).lload(address).with(e);
+            } else {
+                to.with(e);
+            }
+        }
+    }
+
+    /** Writes the new value whatever the word is, and says that it was the one to compare with. */
+    private static final class NoCompare extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            if (e instanceof InvokeInstruction i && i.name().equalsString("compareAndSwap")) {
+                hits++;
+                int at = 20;
+                to.lstore(at).lstore(at + 2).lload(at);
+                to.invokestatic(i.owner().asSymbol(), "put", java.lang.constant.MethodTypeDesc.of(CD_void, CD_long, CD_long));
+                to.lload(at + 2);
+            } else {
+                to.with(e);
+            }
+        }
+    }
+
+    /** Whatever returns false, so that the peer counts as lost, returns true. */
+    private static final class NeverLost extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            if (e instanceof ReturnInstruction) {
+                hits++;
+                to.pop().iconst_1();
             }
             to.with(e);
         }
@@ -137,9 +252,11 @@ public final class Mutants {
             probe = Class.forName("io.metaroce.soak.Mutants", true, loader).getDeclaredMethod("probe", long.class);
             probe.setAccessible(true);
             for (int i = 0; i < budget; i++) {
-                String how = (String) probe.invoke(null, FIRST_SEED + i);
+                // What is rare to find begins where it was found.
+                long seed = Math.max(mutant.seed(), FIRST_SEED) + i;
+                String how = (String) probe.invoke(null, seed);
                 if (how != null) {
-                    return new Verdict(mutant, FIRST_SEED + i, i + 1, how);
+                    return new Verdict(mutant, seed, i + 1, how);
                 }
             }
         } catch (ReflectiveOperationException e) {
@@ -161,15 +278,47 @@ public final class Mutants {
         return t.getClass().getSimpleName() + ": " + text.substring(0, Math.min(110, text.length()));
     }
 
-    public static void main(String[] arguments) {
-        int budget = arguments.length == 2 && arguments[0].equals("--runs") ? Integer.parseInt(arguments[1]) : BUDGET;
-        int survivors = 0;
-        for (Mutant m : ALL) {
-            Verdict v = hunt(m, budget);
-            System.out.println(v);
-            survivors += v.seed < 0 ? 1 : 0;
+    /** Hunts all of them, on every core, and prints what became of each; returns those that survived or do not apply any more. */
+    static List<String> huntAll(List<Mutant> all, int budget) throws InterruptedException {
+        AtomicInteger next = new AtomicInteger();
+        List<String> left = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> hunters = new ArrayList<>();
+        for (int t = 0; t < Runtime.getRuntime().availableProcessors(); t++) {
+            hunters.add(Thread.ofPlatform().start(() -> {
+                for (int i = next.getAndIncrement(); i < all.size(); i = next.getAndIncrement()) {
+                    String line;
+                    try {
+                        Verdict v = hunt(all.get(i), budget);
+                        line = v.toString();
+                        if (v.seed < 0) {
+                            left.add(line);
+                        }
+                    } catch (RuntimeException | LinkageError e) {
+                        line = "DID NOT APPLY  " + all.get(i).name() + ": " + (e.getCause() == null ? e : e.getCause());
+                        left.add(line);
+                    }
+                    System.out.println(line);
+                }
+            }));
         }
-        System.out.printf(Locale.ROOT, "%d of %d mutants found%n", ALL.size() - survivors, ALL.size());
-        System.exit(survivors == 0 ? 0 : 1);
+        for (Thread h : hunters) {
+            h.join();
+        }
+        System.out.printf(Locale.ROOT, "%d of %d mutants found%n", all.size() - left.size(), all.size());
+        return left;
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        int budget = BUDGET;
+        String part = "";
+        for (int i = 0; i + 1 < arguments.length; i += 2) {
+            switch (arguments[i]) {
+                case "--runs" -> budget = Integer.parseInt(arguments[i + 1]);
+                case "--only" -> part = arguments[i + 1];
+                default -> throw new IllegalArgumentException("unknown option " + arguments[i]);
+            }
+        }
+        String only = part;
+        System.exit(huntAll(ALL.stream().filter(m -> m.name().contains(only)).toList(), budget).isEmpty() ? 0 : 1);
     }
 }

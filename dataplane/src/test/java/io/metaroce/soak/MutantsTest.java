@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.soak;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 
 /** The simulation finds every deliberate fault; a model that let one pass would prove nothing. */
 class MutantsTest {
-    static Stream<Mutant> mutants() {
-        return Mutants.ALL.stream();
-    }
-
-    @ParameterizedTest
-    @MethodSource("mutants")
-    void isFound(Mutant mutant) {
-        Mutants.Verdict v = Mutants.hunt(mutant, Mutants.BUDGET);
-        System.out.println(v);
-        assertTrue(v.seed() >= 0, v.toString());
+    @Test
+    void eachIsFound() throws InterruptedException {
+        assertEquals(List.of(), Mutants.huntAll(Mutants.ALL, Mutants.BUDGET));
     }
 }

@@ -3,13 +3,10 @@ package io.metaroce.soak;
 
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.TxBurst;
-import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
-import java.lang.foreign.Arena;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -24,9 +21,7 @@ final class Network {
     static final int FIRST_PORT = 50_000;
     private static final int ANY = -1;
     private static final long QUEUE_BYTES_A_PACKET = 1_000;
-    /** Frames are used again by later scenarios. */
-    private static final ArrayDeque<Frame> FREE = new ArrayDeque<>();
-
+    private final Workshop workshop = Workshop.own();
     /** Something wrong with some routes for some time. */
     record Trouble(Fault kind, long fromNs, long toNs, int host, int plane, int port, boolean oneWay, double probability) {
         boolean hits(int from, int to, int plane, int port, long nowNs) {
@@ -42,6 +37,7 @@ final class Network {
     private final int[] routeDelayNs;
     private final long[] linkFreeNs;
     private long order;
+    Wire wire;
     double loss;
     double duplicate;
     double corrupt;
@@ -56,8 +52,6 @@ final class Network {
     long datagrams;
     long faults;
     long digest;
-    /** Shares seen, none of which was above the line. */
-    long shares;
 
     Network(List<Host> hosts, int count, SplittableRandom random, int baseDelayNs, int spreadNs) {
         this.hosts = hosts;
@@ -98,7 +92,7 @@ final class Network {
             }
             throw new Violation(from + " sends " + length + " B on plane " + plane + " to an address that nobody has");
         }
-        check(from, tx.header[i]);
+        wire.look(from, hosts.get(to), tx.header[i], length, plane, tx.sourcePort[i]);
         int route = ((from.number * hosts.size() + to) * PLANES + plane) * PORTS + port;
         if (isLost(from.number, to, plane, port, nowNs)) {
             faults++;
@@ -129,7 +123,7 @@ final class Network {
         if (corrupt > 0 && random.nextDouble() < corrupt) {
             faults++;
             if (isUncovered(from, f)) {
-                FREE.push(f);
+                workshop.give(f);
                 return;
             }
             damage(f);
@@ -182,19 +176,8 @@ final class Network {
         }
     }
 
-    private void check(Host from, long header) {
-        if (Prefix.type(header) != Type.ACK || (AckHeader.flags(header) & AckHeader.SHARE) == 0) {
-            return;
-        }
-        shares++;
-        if (AckHeader.shareKbps(header) > from.config.lineRateKbps) {
-            throw new Violation(from + " grants a share of " + AckHeader.shareKbps(header) + " kbit/s of a line of "
-                    + from.config.lineRateKbps);
-        }
-    }
-
-    private static Frame frame(Host from, TxBurst tx, int i, int length, int plane, int ecn) {
-        Frame f = take();
+    private Frame frame(Host from, TxBurst tx, int i, int length, int plane, int ecn) {
+        Frame f = workshop.take();
         Bytes.copy(tx.header[i], f.address, tx.headerLength[i]);
         if (tx.payloadLength[i] > 0) {
             Bytes.copy(tx.payload[i], f.address + tx.headerLength[i], tx.payloadLength[i]);
@@ -211,8 +194,8 @@ final class Network {
         return f;
     }
 
-    private static Frame copy(Frame o) {
-        Frame f = take();
+    private Frame copy(Frame o) {
+        Frame f = workshop.take();
         Bytes.copy(o.address, f.address, o.length);
         f.length = o.length;
         f.plane = o.plane;
@@ -224,20 +207,5 @@ final class Network {
         f.from = o.from;
         f.fromIncarnation = o.fromIncarnation;
         return f;
-    }
-
-    private static Frame take() {
-        if (FREE.isEmpty()) {
-            long chunk = Arena.global().allocate(256L * Frame.ROOM, 64).address();
-            for (int i = 0; i < 256; i++) {
-                FREE.push(new Frame(chunk + (long) i * Frame.ROOM));
-            }
-        }
-        return FREE.pop();
-    }
-
-    static void give(Frame f) {
-        f.from = null;
-        FREE.push(f);
     }
 }

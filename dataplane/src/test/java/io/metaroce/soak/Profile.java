@@ -2,14 +2,14 @@
 package io.metaroce.soak;
 
 /**
- * What a scenario is made of: its seed, the faults it may use and the most operations it may begin. The same profile is the same
+ * What a scenario is made of: its seed, the faults it may use, the most operations it may begin, and the most hosts (2 or more). The same profile is the same
  * scenario, to the nanosecond.
  */
-record Profile(long seed, int faults, int operations) {
+record Profile(long seed, int faults, int operations, int hosts) {
     static final int ANY = 1_000_000;
 
     static Profile of(long seed) {
-        return new Profile(seed, Fault.ALL, ANY);
+        return new Profile(seed, Fault.ALL, ANY, ANY);
     }
 
     boolean allows(Fault f) {
@@ -17,16 +17,24 @@ record Profile(long seed, int faults, int operations) {
     }
 
     Profile without(Fault f) {
-        return new Profile(seed, faults & ~f.bit(), operations);
+        return new Profile(seed, faults & ~f.bit(), operations, hosts);
     }
 
     Profile atMost(int most) {
-        return new Profile(seed, faults, most);
+        return new Profile(seed, faults, most, hosts);
+    }
+
+    Profile seeded(long other) {
+        return new Profile(other, faults, operations, hosts);
+    }
+
+    Profile amongst(int most) {
+        return new Profile(seed, faults, operations, most);
     }
 
     /** The one command that runs it again. */
     String command() {
-        StringBuilder s = new StringBuilder("scripts/soak --seed ").append(seed).append(" --runs 1");
+        StringBuilder s = new StringBuilder("scripts/soak --seed ").append(seed);
         StringBuilder without = new StringBuilder();
         for (Fault f : Fault.values()) {
             if (!allows(f)) {
@@ -36,6 +44,9 @@ record Profile(long seed, int faults, int operations) {
         s.append(without);
         if (operations != ANY) {
             s.append(" --operations ").append(operations);
+        }
+        if (hosts != ANY) {
+            s.append(" --hosts ").append(hosts);
         }
         return s.toString();
     }

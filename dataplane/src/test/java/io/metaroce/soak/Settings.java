@@ -38,6 +38,7 @@ final class Settings {
         c.maxWorkRequests = 128;
         c.receiveQueueDepth = pick(r, 4, 16);
         c.maxPacketsOut = 1024;
+        c.maxReads = pick(r, 16, 16, 16, 4, 1, 0);
         c.ackEvery = pick(r, 1, 2, 4, 16);
         c.runLength = pick(r, 1, 1, 4, 16);
         c.lineRateKbps = pick(r, 1_000_000, 10_000_000, 100_000_000);

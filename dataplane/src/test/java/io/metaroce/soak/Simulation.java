@@ -3,13 +3,8 @@ package io.metaroce.soak;
 
 import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
-import io.metaroce.transport.Segments;
-import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.AcceptHeader;
-import io.metaroce.wire.Cause;
-import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
-import io.metaroce.wire.Reason;
 import io.metaroce.wire.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,28 +25,28 @@ final class Simulation {
     private static final long NOTICE_NS = 5_000 * MS;
     /** After an outage of seconds: CLOSE is repeated eight times, four smoothed round trips apart. */
     private static final long LONG_NS = 60_000 * MS;
+    /** Paths given up are tried again at least every 100 ms; several may have to fail on ports of the same bad route first. */
+    private static final long RETURN_NS = 2_000 * MS;
+    /** A peer that was restarted answers the first keepalive by RESET. */
+    private static final long RESTART_NS = 1_000 * MS;
     private static final long END_NS = 6_000 * MS;
-    private static final long MOST_TURNS = 20_000_000;
-    /** So that memory suffices for a receive on every stream. */
-    private static final int MOST_CONNECTIONS = 5;
-    private static final HostMemory[] MEMORY = new HostMemory[6];
+    private static final long MOST_TURNS = 3_000_000;
+    static final int MOST_HOSTS = 8;
 
     final Profile profile;
     final Model model;
     final Network network;
     private final List<Host> hosts = new ArrayList<>();
-    private final SplittableRandom work;
+    private final Traffic traffic;
+    private final SplittableRandom planned;
     private final SplittableRandom trouble;
     private final boolean[] has = new boolean[Fault.values().length];
     private final List<Runnable> actions = new ArrayList<>();
-    private final WorkRequest request = new WorkRequest();
-    private final Segments segments = new Segments(Settings.SEGMENTS);
     private long[] actionNs;
     private long nowNs = START_NS;
     private final long spanNs;
     private boolean calm;
-    private boolean anyDeath;
-    private long nextId = 1;
+    boolean anyDeath;
     private long turns;
 
     Simulation(Profile profile) {
@@ -59,42 +54,54 @@ final class Simulation {
         SplittableRandom root = new SplittableRandom(profile.seed());
         SplittableRandom shape = root.split();
         SplittableRandom wires = root.split();
-        work = root.split();
+        SplittableRandom work = root.split();
         trouble = root.split();
         for (Fault f : Fault.values()) {
             int oneIn = switch (f) {
                 case OUTAGE -> 40;
-                case RESTART, MANY -> 5;
+                case RESTART, MANY, CLOCK -> 5;
                 case LOSS -> 2;
                 default -> 3;
             };
             has[f.ordinal()] = shape.nextInt(oneIn) == 0 & profile.allows(f);
         }
-        int wanted = 3 + shape.nextInt(4);
-        int n = has(Fault.MANY) ? wanted : 2;
+        int wanted = 3 + shape.nextInt(shape.nextInt(4) == 0 ? MOST_HOSTS - 2 : 3);
+        int n = Math.min(has(Fault.MANY) ? wanted : 2, profile.hosts());
         spanNs = (long) ((0.3 + shape.nextDouble() * (shape.nextInt(4) == 0 ? 20 : 4)) * MS);
         int delay = Settings.pick(shape, 2_000, 5_000, 20_000, 100_000);
         int spread = Settings.pick(shape, 1, 2, 10) * delay / 2;
         network = new Network(hosts, n, wires, delay, has(Fault.REORDER) ? spread : 500);
         for (int i = 0; i < n; i++) {
-            EndpointConfig config = Settings.draw(shape, i, has(Fault.SMALL) && shape.nextBoolean());
+            // Each host draws from its own source, so that one host less leaves the others as they were.
+            SplittableRandom own = shape.split();
+            EndpointConfig config = Settings.draw(own, i, has(Fault.SMALL) && own.nextBoolean());
             if (profile.seed() % 8 == 5) {
                 Settings.encrypt(config, profile.seed() * 100 + i);
             }
-            if (MEMORY[i] == null) {
-                MEMORY[i] = new HostMemory();
-            }
-            MEMORY[i].reset(shape.nextLong());
-            Host host = new Host(i, config, MEMORY[i], Settings.pick(shape, 2, 16, 64), Settings.pick(shape, 200, 1_000, 5_000, 20_000));
-            host.start(shape.nextLong());
+            HostMemory memory = Workshop.own().memory(i);
+            memory.reset(own.nextLong());
+            Host host = new Host(i, config, memory, Settings.pick(own, 2, 16, 64), Settings.pick(own, 200, 1_000, 5_000, 20_000));
+            start(host, own.nextLong());
             host.lastPollNs = START_NS;
             hosts.add(host);
         }
         model = new Model(hosts);
         model.nowNs = nowNs;
+        network.wire = new Wire(model, n);
+        traffic = new Traffic(this, hosts, model, work);
+        planned = work.split();
     }
 
-    private boolean has(Fault f) {
+    /** A new process on a machine whose clock is its own. */
+    private void start(Host h, long secret) {
+        if (has(Fault.CLOCK)) {
+            SplittableRandom r = new SplittableRandom(secret);
+            h.setClock(r.nextLong(1L << r.nextInt(1, 42)), r.nextInt(-300, 301));
+        }
+        h.start(secret);
+    }
+
+    boolean has(Fault f) {
         return has[f.ordinal()];
     }
 
@@ -106,7 +113,7 @@ final class Simulation {
             course();
         } finally {
             for (Host h : hosts) {
-                h.inbox.forEach(Network::give);
+                h.inbox.forEach(Workshop.own()::give);
                 h.inbox.clear();
             }
         }
@@ -125,10 +132,14 @@ final class Simulation {
         anyDeath |= model.silenceIsPossible;
         finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS), this::workIsDone, "work is not done");
         model.count(Check.PROGRESS);
+        if (!network.hasLastingTrouble() && !model.silenceIsPossible) {
+            finish(nowNs + RETURN_NS, this::pathsAreGood, "a path that works is not used again");
+            model.count(Check.PATHS_RETURN);
+        }
         for (Host h : hosts) {
             h.sides.values().forEach(model::inspect);
         }
-        endAll();
+        traffic.endAll();
         finish(nowNs + (model.silenceIsPossible ? LONG_NS : END_NS), this::nothingLives, "something is left");
         model.count(Check.NOTHING_LEFT);
         model.auditEnd();
@@ -149,6 +160,17 @@ final class Simulation {
         return true;
     }
 
+    /** Encrypted connections learn it by silence alone: nothing unsealed could be believed. */
+    private static void requireKnownPeer(Side s) {
+        if (s.state == Side.UP && s.host.config.security == null && s.peerIncarnation != 0 && s.peerIncarnation != s.peerHost.incarnation) {
+            throw new Violation(s + " has not noticed that its peer was restarted");
+        }
+    }
+
+    private boolean pathsAreGood() {
+        return hosts.stream().allMatch(h -> h.sides.values().stream().allMatch(model::pathsAreGood));
+    }
+
     private boolean nothingLives() {
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
@@ -160,31 +182,15 @@ final class Simulation {
         return true;
     }
 
-    private void endAll() {
-        for (Host h : hosts) {
-            for (Side s : List.copyOf(h.sides.values())) {
-                if (s.state == Side.UP && (s.peer == null || s.peer.state != Side.CLOSING) && work.nextInt(5) > 0) {
-                    close(s);
-                } else if (s.state == Side.UP && work.nextInt(2) == 0) {
-                    abort(s);
-                }
-            }
-        }
-        // What neither side of a connection chose to end.
-        for (Host h : hosts) {
-            for (Side s : List.copyOf(h.sides.values())) {
-                if (s.state == Side.UP && (s.peer == null || s.peer.state == Side.UP)) {
-                    close(s);
-                }
-            }
-        }
-    }
-
     private void finish(long untilNs, java.util.function.BooleanSupplier done, String what) {
         while (!done.getAsBoolean()) {
             if (nowNs >= untilNs) {
                 throw new Violation(what + " after " + (untilNs - START_NS - spanNs) / MS + " ms of calm: " + describe());
             }
+            if (nowNs - START_NS - spanNs > RESTART_NS && !model.silenceIsPossible && !network.hasLastingTrouble()) {
+                hosts.forEach(h -> h.sides.values().forEach(Simulation::requireKnownPeer));
+            }
+            traffic.closeLines();
             runUntil(Math.min(untilNs, nowNs + 200_000), done);
         }
     }
@@ -278,6 +284,9 @@ final class Simulation {
             if (!f.corrupt && Prefix.type(f.address) == Type.ACCEPT) {
                 model.onAccept(f.from, f.fromIncarnation, AcceptHeader.responderCid(f.address), h, Prefix.destinationCid(f.address));
             }
+            if (!f.corrupt) {
+                network.wire.heard(h, f.address, f.length);
+            }
             inits += Prefix.type(f.address) == Type.INIT ? 1 : 0;
             int i = h.rx.count++;
             h.rx.address[i] = f.address;
@@ -290,20 +299,20 @@ final class Simulation {
         }
         if (h.rx.count > 0) {
             model.lookAtPool(h, inits);
-            h.endpoint.receive(nowNs, h.rx);
+            h.endpoint.receive(h.clock(nowNs), h.rx);
             model.lookAtPool(h, 0);
         }
-        taken.forEach(Network::give);
+        taken.forEach(Workshop.own()::give);
         model.drain(h);
         for (Side s : List.copyOf(h.sides.values())) {
             if (s.state == Side.UP) {
-                offerReceives(s);
+                traffic.offerReceives(s, calm);
             }
         }
         boolean more = true;
         for (int round = 0; more && round < 64; round++) {
             h.tx.count = 0;
-            more = h.endpoint.transmit(nowNs, h.tx) && h.tx.count > 0;
+            more = h.endpoint.transmit(h.clock(nowNs), h.tx) && h.tx.count > 0;
             for (int i = 0; i < h.tx.count; i++) {
                 network.send(h, h.tx, i, nowNs);
             }
@@ -367,17 +376,17 @@ final class Simulation {
     // ---- work ----
 
     private void planWork() {
-        SplittableRandom w = work;
+        SplittableRandom w = planned;
         int n = Math.min(profile.operations(), 8 + w.nextInt(w.nextInt(4) == 0 ? 120 : 40));
         List<long[]> times = new ArrayList<>();
         int connects = 1 + w.nextInt(hosts.size() + 1);
         for (int i = 0; i < connects; i++) {
-            plan(times, i == 0 ? START_NS : START_NS + w.nextLong(spanNs / 4), this::connect);
+            plan(times, i == 0 ? START_NS : START_NS + w.nextLong(spanNs / 4), traffic::connect);
         }
         for (int i = 0; i < n; i++) {
             long at = START_NS + w.nextLong(spanNs / 20, spanNs);
             SplittableRandom own = w.split();
-            plan(times, at, () -> operate(own));
+            plan(times, at, () -> traffic.operate(own));
         }
         for (int i = 0; i < 3; i++) {
             long at = soon();
@@ -413,376 +422,11 @@ final class Simulation {
         network.faults++;
         anyDeath = true;
         model.kill(h);
-        h.inbox.forEach(Network::give);
+        h.inbox.forEach(Workshop.own()::give);
         h.inbox.clear();
         h.wasRestarted = true;
-        h.start(secret);
+        start(h, secret);
         h.pausedUntilNs = nowNs + downNs;
-        connect();
-    }
-
-    private void connect() {
-        Host from = hosts.get(work.nextInt(hosts.size()));
-        Host to = hosts.get((from.number + 1 + work.nextInt(hosts.size() - 1)) % hosts.size());
-        if (from.pausedUntilNs > nowNs || from.sides.size() >= MOST_CONNECTIONS || to.sides.size() >= MOST_CONNECTIONS) {
-            return;
-        }
-        int handle = from.endpoint.connect(nowNs, to.config.localAddresses[0], 0);
-        if (handle <= 0) {
-            if (from.endpoint.liveConnections() != from.config.maxConnections) {
-                throw new Violation(from + " cannot connect, but has room");
-            }
-            return;
-        }
-        model.connecting(from, handle, to, Math.min(from.config.maxStreams, to.config.maxStreams));
-    }
-
-    private Side anySide(SplittableRandom r) {
-        Host h = hosts.get(r.nextInt(hosts.size()));
-        for (int i = 0; i < hosts.size(); i++, h = hosts.get((h.number + 1) % hosts.size())) {
-            if (h.pausedUntilNs > nowNs || h.sides.isEmpty()) {
-                continue;
-            }
-            Side[] up = h.sides.values().stream().filter(s -> s.state == Side.UP).toArray(Side[]::new);
-            if (up.length > 0) {
-                return up[r.nextInt(up.length)];
-            }
-        }
-        return null;
-    }
-
-    private void operate(SplittableRandom r) {
-        int what = r.nextInt(100);
-        Side s = anySide(r);
-        if (s == null) {
-            if (what < 50) {
-                connect();
-            }
-            return;
-        }
-        model.inspect(s);
-        if (what < 3 && has(Fault.ABORT)) {
-            abort(s);
-        } else if (what < 8 && has(Fault.CLOSE) && mayClose(s)) {
-            close(s);
-        } else if (what < 10 && has(Fault.FLEETING)) {
-            s.host.memory.deregisterFleeting(s.host.regions);
-        } else if (what < 14 && (has(Fault.CLOSE) || has(Fault.ABORT))) {
-            connect();
-        } else {
-            int burst = r.nextInt(6) == 0 ? 8 : 1;
-            for (int i = 0; i < burst && s.state == Side.UP; i++) {
-                post(s, r);
-            }
-        }
-    }
-
-    private void abort(Side s) {
-        anyDeath = true;
-        int reason = work.nextBoolean() ? Reason.APPLICATION_ABORT : Reason.SHUTDOWN;
-        s.host.endpoint.abort(nowNs, s.handle, reason);
-        model.aborted(s, reason);
-    }
-
-    /** A closing side posts no receives any more, so neither side may need one that is not there. */
-    private boolean mayClose(Side s) {
-        if (s.peer == null || s.peer.state != Side.UP) {
-            return false;
-        }
-        for (int i = 0; i < s.streams.length; i++) {
-            if (s.streams[i].undelivered.size() > s.peer.streams[i].receives.size() || s.peer.streams[i].undelivered.size() > s.streams[i].receives.size()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void close(Side s) {
-        anyDeath = true;
-        s.closedByUs = true;
-        s.state = Side.CLOSING;
-        s.host.endpoint.close(nowNs, s.handle);
-    }
-
-    private static void setMayFail(Side s, int stream) {
-        s.streams[stream].mayFail = true;
-        if (s.peer != null) {
-            s.peer.streams[stream].mayFail = true;
-        }
-    }
-
-    private int length(SplittableRandom r, Side s) {
-        int mtu = Math.max(256, s.host.endpoint.payloadMtu(s.handle));
-        return switch (r.nextInt(10)) {
-            case 0 -> 0;
-            case 1 -> 1 + r.nextInt(64);
-            case 2 -> mtu * (1 + r.nextInt(3));
-            case 3 -> mtu + 1;
-            case 4 -> r.nextInt(20_000);
-            default -> r.nextInt(4_000);
-        };
-    }
-
-    private static final int RECEIVE_BYTES = 4_000;
-
-    private void post(Side s, SplittableRandom r) {
-        Message m = new Message();
-        m.opcode = 1 + r.nextInt(5);
-        m.stream = r.nextInt(s.streams.length);
-        m.length = length(r, s);
-        m.immediate = r.nextInt();
-        boolean send = m.opcode == Opcode.SEND || m.opcode == Opcode.SEND_IMM;
-        if (send) {
-            m.length = Math.min(m.length, RECEIVE_BYTES);
-        }
-        int bad = r.nextInt(100);
-        int how = r.nextInt(10);
-        Side.Stream stream = s.streams[m.stream];
-        HostMemory there = s.peerHost.memory;
-        int wrongKey = 0;
-        long wrongAddress = 0;
-        if (has(Fault.BAD_REQUEST) && bad < 4) {
-            refuseLocally(s, r);
-            return;
-        }
-        if (has(Fault.BAD_REQUEST) && bad < 9) {
-            if (send) {
-                m.length = RECEIVE_BYTES + 1 + r.nextInt(3_000);
-                m.badCause = Cause.BAD_LENGTH;
-            } else if (m.length > 0) {
-                m.badCause = badTarget(m, how);
-            }
-        }
-        boolean read = m.opcode == Opcode.READ_REQUEST;
-        m.local = s.host.memory.take(m.length);
-        if (m.local == null) {
-            return;
-        }
-        boolean fleeting = has(Fault.FLEETING) && !send && m.badCause == 0 && how < 3 && m.length > 0;
-        if (m.badCause == 0 && !send) {
-            m.source = read && how > 6 && m.length > 0 ? writeToRead(stream) : null;
-            if (m.source != null) {
-                s.host.memory.release(m.local);
-                m.length = m.source.length;
-                m.local = s.host.memory.take(m.length);
-                if (m.local == null) {
-                    return;
-                }
-            } else if (fleeting) {
-                m.remote = there.takeFleeting(m.length);
-                m.possibleCause = Cause.BAD_KEY;
-            } else {
-                m.remote = there.take(m.length);
-            }
-            if (m.remote == null && m.source == null) {
-                s.host.memory.release(m.local);
-                return;
-            }
-        }
-        byte[] localData = s.host.memory.fill(m.local);
-        if (m.source != null) {
-            m.data = m.source.data;
-        } else if (read && m.remote != null) {
-            m.data = there.fill(m.remote);
-        } else {
-            m.data = localData;
-        }
-        request.opcode = m.opcode;
-        request.stream = m.stream;
-        request.localAddress = m.local.address();
-        request.localKey = m.local.region().key();
-        request.length = m.length;
-        request.immediate = m.immediate;
-        m.id = nextId++;
-        request.wrId = m.id;
-        request.segments = style(m.id) % 3 == 0 ? pieces(m.local, m.length, m.id) : null;
-        request.inline = !read && m.length <= Settings.INLINE_BYTES && style(m.id) % 5 < 2;
-        HostMemory.Range target = m.source != null ? m.source.remote : m.remote;
-        request.remoteAddress = target != null ? target.address() : 0;
-        request.remoteKey = target != null ? target.region().key() : 0;
-        if (m.badCause != 0 && !send) {
-            aimBadly(there, m, how, r);
-        } else if (m.length == 0 && !send) {
-            // Neither key nor address counts.
-            request.remoteAddress = r.nextLong();
-            request.remoteKey = r.nextInt();
-        }
-        int result = s.host.endpoint.post(s.handle, request);
-        if (result == Endpoint.OK) {
-            if (request.inline) {
-                // It was copied: its memory may hold anything now.
-                s.host.memory.fill(m.local);
-            }
-            stream.pending.add(m);
-            if (Opcode.consumesReceive(m.opcode)) {
-                stream.undelivered.add(m);
-            }
-            if (m.opcode == Opcode.WRITE || m.opcode == Opcode.WRITE_IMM) {
-                stream.unseen.add(m);
-            }
-            if (m.source != null) {
-                m.source.readers++;
-            }
-            if (m.badCause != 0 || m.possibleCause != 0 || s.peerHost.config.streamPool < 64 || s.host.config.streamPool < 64) {
-                setMayFail(s, m.stream);
-            }
-            return;
-        }
-        boolean fits = switch (result) {
-            case Endpoint.QUEUE_FULL -> posted(s.host) == s.host.config.maxWorkRequests;
-            case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
-            case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
-            default -> false;
-        };
-        if (!fits) {
-            throw new Violation(s + ": posting " + m + " returned " + result);
-        }
-        s.host.memory.release(m.local);
-        if (m.remote != null) {
-            there.release(m.remote);
-        }
-    }
-
-    /** How a request is posted, where that makes no difference to its peer: by its number, so that scenarios stay what they were. */
-    private static int style(long id) {
-        return (int) (id * 0x9e3779b97f4a7c15L >>> 40);
-    }
-
-    /** The same memory in pieces, some of them empty. */
-    private Segments pieces(HostMemory.Range range, int length, long id) {
-        segments.clear();
-        int at = 0;
-        for (int i = 1; i < Settings.SEGMENTS; i++) {
-            int piece = style(id * 31 + i) % (length - at + 1);
-            segments.add(range.address() + at, piece, range.region().key());
-            at += piece;
-        }
-        return segments.add(range.address() + at, length - at, range.region().key());
-    }
-
-    private static int posted(Host h) {
-        return h.sides.values().stream().mapToInt(s -> java.util.Arrays.stream(s.streams).mapToInt(t -> t.pending.size()).sum()).sum();
-    }
-
-    /** A Write in this stream's line whose bytes a Read behind it must see, or null. */
-    private static Message writeToRead(Side.Stream stream) {
-        for (Message w : stream.pending) {
-            if (w.opcode == Opcode.WRITE && w.remote != null && w.badCause == 0 && w.possibleCause == 0 && w.length > 0) {
-                return w;
-            }
-        }
-        return null;
-    }
-
-    private static int badTarget(Message m, int how) {
-        return switch (how % 5) {
-            case 0 -> Cause.BAD_KEY;
-            case 1 -> Cause.OUT_OF_BOUNDS;
-            case 2 -> Cause.OUT_OF_BOUNDS;
-            case 3 -> Cause.PROTECTION_DOMAIN;
-            default -> Cause.ACCESS_DENIED;
-        };
-    }
-
-    private void aimBadly(HostMemory there, Message m, int how, SplittableRandom r) {
-        boolean read = m.opcode == Opcode.READ_REQUEST;
-        var region = there.main[0];
-        request.remoteKey = region.key();
-        request.remoteAddress = region.address();
-        switch (how % 5) {
-            case 0 -> request.remoteKey ^= 1 << r.nextInt(12, 32);
-            // The last bytes lie beyond the region; those before may be written.
-            case 1 -> request.remoteAddress = region.address() + region.length() - (m.length == 1 ? 0 : Math.min(m.length - 1, r.nextInt(HostMemory.TAIL)));
-            case 2 -> request.remoteAddress = region.address() - m.length - r.nextInt(100);
-            case 3 -> {
-                request.remoteKey = there.foreign.key();
-                request.remoteAddress = there.foreign.address();
-            }
-            default -> {
-                request.remoteKey = read ? there.writeOnly.key() : there.readOnly.key();
-                request.remoteAddress = read ? there.writeOnly.address() : there.readOnly.address();
-            }
-        }
-    }
-
-    /** Requests that must not even be taken. */
-    private void refuseLocally(Side s, SplittableRandom r) {
-        HostMemory.Range range = new HostMemory.Range(s.host.memory, s.host.memory.main[0], HostMemory.GAP, 100, 0, 0);
-        request.segments = null;
-        request.inline = false;
-        request.opcode = Opcode.WRITE;
-        request.stream = 0;
-        request.localAddress = range.address();
-        request.localKey = range.region().key();
-        request.length = 100;
-        int expected;
-        int connection = s.handle;
-        switch (r.nextInt(6)) {
-            case 0 -> {
-                request.length = -1 - r.nextInt(1000);
-                expected = Endpoint.BAD_LENGTH;
-            }
-            case 1 -> {
-                request.localKey ^= 1 << r.nextInt(12, 32);
-                expected = Endpoint.BAD_LOCAL_KEY;
-            }
-            case 2 -> {
-                request.localAddress -= 1 + r.nextInt(1000);
-                expected = Endpoint.BAD_LOCAL_KEY;
-            }
-            case 3 -> {
-                request.stream = s.streams.length + r.nextInt(1000);
-                expected = Endpoint.BAD_STREAM;
-            }
-            case 4 -> {
-                request.opcode = Settings.pick(r, 0, -1, Opcode.READ_RESPONSE, 11, 100);
-                expected = Endpoint.BAD_OPCODE;
-            }
-            default -> {
-                connection ^= 0x40000000;
-                expected = Endpoint.BAD_CONNECTION;
-            }
-        }
-        int result = s.host.endpoint.post(connection, request);
-        if (result != expected) {
-            throw new Violation(s + ": a request that must be refused with " + expected + " returned " + result);
-        }
-    }
-
-    /** In calm as many as are needed, before that now and then. */
-    private void offerReceives(Side s) {
-        for (int i = 0; i < s.streams.length; i++) {
-            Side.Stream stream = s.streams[i];
-            int needed = s.peer == null ? 0 : s.peer.streams[i].undelivered.size();
-            int wanted = calm ? needed : work.nextInt(8) == 0 ? needed + work.nextInt(4) / 3 : 0;
-            while (stream.receives.size() < wanted && !stream.failed) {
-                HostMemory.Range range = s.host.memory.take(RECEIVE_BYTES);
-                if (range == null) {
-                    break;
-                }
-                long id = nextId++;
-                int result = style(id) % 3 == 0 ? s.host.endpoint.postReceive(s.handle, i, pieces(range, RECEIVE_BYTES, id), id)
-                        : s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);
-                if (result == Endpoint.OK) {
-                    stream.receives.add(new Side.Receive(id, range, RECEIVE_BYTES));
-                    if (s.host.config.streamPool < 64) {
-                        setMayFail(s, i);
-                    }
-                    continue;
-                }
-                s.host.memory.release(range);
-                boolean fits = switch (result) {
-                    case Endpoint.QUEUE_FULL -> stream.receives.size() >= s.host.config.receiveQueueDepth;
-                    case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
-                    case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
-                    default -> false;
-                };
-                if (!fits) {
-                    throw new Violation(s + ": posting a receive on stream " + i + " returned " + result);
-                }
-                stream.failed |= result == Endpoint.STREAM_IN_ERROR;
-                break;
-            }
-        }
+        traffic.connect();
     }
 }

@@ -2,8 +2,11 @@
 package io.metaroce.soak;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,21 +27,26 @@ class SoakTest {
     }
 
     /**
-     * 1: a Write without bytes was refused for its key. 9: a Send completed although a Read response before it was lost, so that its
-     * turn had not come. 22: what one side refused made the other swallow messages that then completed. 119: a Read that waited for
-     * a work record when its stream failed held the connection for ever. 440: an endpoint without packet records did not return from
-     * transmit. 527: a tiny share of an idle time delayed a later Write by seconds. 3061: a stream that its peer had no room for, and
-     * later had, swallowed messages that then completed. 2755, 7377: the same, and a Send that waited for its receive for ever. 4555: the wake-up
-     * of a paced connection was lost when another timer came first. 6369: work for a stream that stood in line since a
-     * window was full did not wake its connection. 12100: two ends whose Reads filled their work records could not
-     * answer each other. 15845: both ends told each other everything over a plane that was up but had no good path left.
+     * Seeds that found something since scenarios last changed. What others found before is put back by mutants ("what was wrong once").
+     * 853: an INIT to be repeated went out after ACCEPT had come, without the keys that it needed.
      */
     @ParameterizedTest
-    @ValueSource(longs = {1, 9, 22, 119, 440, 527, 3061, 2755, 4555, 6369, 7377, 12100, 15845})
+    @ValueSource(longs = {853})
     void whatFailedOnceStaysRight(long seed) {
         Profile p = Profile.of(seed);
         Throwable t = Soak.failure(p);
         assertNull(t, () -> Soak.report(p, t));
+    }
+
+    @Test
+    void requirementsThatScenariosReachAreSpecified() {
+        Set<String> specified = Soak.specified();
+        assertFalse(specified.isEmpty());
+        for (Check c : Check.values()) {
+            for (String id : c.requirements) {
+                assertTrue(specified.contains(id), c + " names " + id + ", which no chapter has");
+            }
+        }
     }
 
     @Test

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.soak;
+
+import io.metaroce.transport.Limits;
+import io.metaroce.wire.AcceptHeader;
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.Cause;
+import io.metaroce.wire.ChallengeHeader;
+import io.metaroce.wire.ControlBlock;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.Opcode;
+import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Rate16;
+import io.metaroce.wire.RefuseHeader;
+import io.metaroce.wire.Reason;
+import io.metaroce.wire.Serial;
+import io.metaroce.wire.Type;
+import io.metaroce.wire.Validate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Reads along what every endpoint sends, before the network does anything to it, and objects to what no sender may send: a PSN used
+ * twice, one sequence number with two meanings, credit that goes back, more granted than the line has. Encrypted datagrams pass.
+ */
+final class Wire {
+    /** Changes of demand below this part of the line may wait for the next division (MR-SHARE-012). */
+    private static final int DEMAND_STEPS = 50;
+
+    private record Name(int host, int incarnation, int cid) { }
+
+    /** What a host has sent on a connection so far. */
+    private static final class Flow {
+        final Lane[] lanes = new Lane[Network.PLANES << 8];
+        final Map<Integer, Line> lines = new HashMap<>();
+        final Map<Integer, Integer> credit = new HashMap<>();
+    }
+
+    /** What a host has last heard on a connection of its own, by plane. */
+    private static final class Heard {
+        final int[] demand = new int[Network.PLANES];
+        final long[] ns = new long[Network.PLANES];
+    }
+
+    private record Challenge(int host, int incarnation, long nonce) { }
+
+    private static final class Lane {
+        int epoch;
+        int nextPsn;
+        boolean dataInEpoch;
+        int port;
+    }
+
+    /** A direction of a stream: meanings by SSN, as far back as any window reaches. */
+    private static final class Line {
+        static final int KEPT = 512;
+        final long[] meaning = new long[KEPT];
+        int next;
+        int message = -1;
+        boolean ended = true;
+    }
+
+    private final Model model;
+    private final Map<Name, Flow> flows = new HashMap<>();
+    private final Set<Challenge> challenged = new HashSet<>();
+    private final Map<Name, Heard> heard = new HashMap<>();
+    /** Shares told by one host on one plane at one time, to those who ask for some. */
+    private final long[] grantedNs;
+    private final List<Map<Integer, Long>> granted = new ArrayList<>();
+    private Name newest;
+    private Flow newestFlow;
+
+    Wire(Model model, int hosts) {
+        this.model = model;
+        grantedNs = new long[hosts * Network.PLANES];
+        for (int i = 0; i < grantedNs.length; i++) {
+            granted.add(new HashMap<>());
+        }
+    }
+
+    private Flow flow(Host host, int cid) {
+        Name name = new Name(host.number, host.incarnation, cid);
+        if (!name.equals(newest)) {
+            newest = name;
+            newestFlow = flows.computeIfAbsent(name, n -> new Flow());
+        }
+        return newestFlow;
+    }
+
+    void look(Host from, Host to, long at, int length, int plane, int port) {
+        if (Prefix.type(at) == Type.SEALED) {
+            model.count(Check.SEALED);
+            return;
+        }
+        int malformed = Validate.check(at, length);
+        if (malformed != 0) {
+            throw new Violation(from + " sends a malformed " + Type.name(Prefix.type(at)) + ": " + malformed);
+        }
+        switch (Prefix.type(at)) {
+            case Type.DATA -> data(from, to, at, plane, port);
+            case Type.ACK -> ack(from, to, at, plane);
+            case Type.PROBE -> probe(from, at, plane, port);
+            case Type.INIT -> init(from, at, length);
+            case Type.CHALLENGE -> {
+                challenged.add(new Challenge(from.number, from.incarnation, ChallengeHeader.initiatorNonce(at)));
+                model.count(Check.CHALLENGED);
+            }
+            case Type.ACCEPT -> require(challenged.contains(new Challenge(from.number, from.incarnation, AcceptHeader.initiatorNonce(at))), from,
+                    "an INIT is accepted that this process has not challenged", at);
+            case Type.REFUSE -> refuse(from, at);
+            case Type.CLOSE, Type.CLOSE_ACK -> model.count(Check.CLOSE_SENT);
+            case Type.RESET -> model.count(Check.RESET_SENT);
+            default -> { }
+        }
+    }
+
+    private static void require(boolean holds, Host from, String what, long at) {
+        if (!holds) {
+            throw new Violation(from + " breaks the rules of senders: " + what + " (" + Type.name(Prefix.type(at)) + " to 0x"
+                    + Integer.toHexString(Prefix.destinationCid(at)) + ")");
+        }
+    }
+
+    // ---- data ----
+
+    private void data(Host from, Host to, long at, int plane, int port) {
+        Flow flow = flow(from, DataHeader.destinationCid(at));
+        lane(from, flow, at, plane, port);
+        Line line = flow.lines.computeIfAbsent(DataHeader.stream(at), s -> new Line());
+        int ssn = DataHeader.ssn(at);
+        int behind = line.next - ssn;
+        boolean again = (DataHeader.flags(at) & DataHeader.RETRANSMISSION) != 0;
+        long meaning = meaning(at);
+        if (behind == 0) {
+            require(!again, from, "a first transmission is marked as repeated", at);
+            line.meaning[ssn & Line.KEPT - 1] = meaning;
+            line.next++;
+            order(from, line, at);
+        } else {
+            require(behind > 0, from, "SSN " + ssn + " leaves out " + -behind, at);
+            require(again, from, "a repetition is not marked", at);
+            require(behind > Line.KEPT || line.meaning[ssn & Line.KEPT - 1] == meaning, from, "SSN " + ssn + " has two meanings", at);
+            model.count(Check.REPEATED);
+        }
+        require(behind < Math.max(Limits.MIN_STREAM_WINDOW, to.config.streamWindowPackets) + 1, from, "SSN " + ssn + " is older than any window", at);
+        boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
+        int mtu = Math.min(from.config.payloadMtu, to.config.payloadMtu);
+        require(DataHeader.payloadLength(at) <= mtu, from, "more payload than was agreed", at);
+        require(last || DataHeader.payloadLength(at) == mtu, from, "a packet in the middle of a message is not full", at);
+        if ((DataHeader.flags(at) & DataHeader.ANSWERED) != 0) {
+            model.count(Check.ANSWERED);
+        }
+        model.count(Check.DATA);
+    }
+
+    private static long meaning(long at) {
+        long m = DataHeader.msn(at) * 0x9e3779b97f4a7c15L + DataHeader.opcode(at);
+        m = m * 0x9e3779b97f4a7c15L + DataHeader.offset(at);
+        m = m * 0x9e3779b97f4a7c15L + DataHeader.messageLength(at);
+        m = m * 0x9e3779b97f4a7c15L + DataHeader.remoteAddress(at);
+        m = m * 0x9e3779b97f4a7c15L + DataHeader.immediate(at);
+        return m * 0x9e3779b97f4a7c15L + DataHeader.remoteKey(at);
+    }
+
+    private static void order(Host from, Line line, long at) {
+        boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
+        if (Opcode.isResponse(DataHeader.opcode(at))) {
+            return;
+        }
+        int message = DataHeader.msn(at);
+        require(message == line.message + (line.ended ? 1 : 0), from, "message " + message + " follows " + line.message, at);
+        line.message = message;
+        line.ended = last;
+    }
+
+    private void lane(Host from, Flow flow, long at, int plane, int port) {
+        int path = DataHeader.path(at);
+        require(DataHeader.planeOf(path) == plane, from, "path " + path + " on plane " + plane, at);
+        Lane lane = flow.lanes[path];
+        int epoch = DataHeader.epoch(at);
+        int psn = DataHeader.psn(at);
+        if (lane == null) {
+            lane = flow.lanes[path] = new Lane();
+            lane.epoch = epoch;
+        } else {
+            require(psn == lane.nextPsn, from, "PSN " + psn + " instead of " + lane.nextPsn, at);
+        }
+        if (epoch != lane.epoch) {
+            require(Serial.newerEpoch(epoch, lane.epoch), from, "epoch " + epoch + " after " + lane.epoch, at);
+            lane.epoch = epoch;
+            lane.dataInEpoch = false;
+            model.count(Check.NEW_ROUTE);
+        }
+        require(!lane.dataInEpoch || lane.port == port, from, "another source port in the same epoch", at);
+        lane.port = port;
+        lane.dataInEpoch = true;
+        lane.nextPsn = psn + 1;
+    }
+
+    private void probe(Host from, long at, int plane, int port) {
+        int path = ProbeHeader.path(at);
+        require(DataHeader.planeOf(path) == plane, from, "path " + path + " on plane " + plane, at);
+        Lane lane = flow(from, ProbeHeader.destinationCid(at)).lanes[path];
+        if (lane != null && lane.epoch == ProbeHeader.epoch(at) && lane.dataInEpoch) {
+            require(lane.port == port, from, "a probe takes another route than the data", at);
+            require(ProbeHeader.nextPsn(at) == lane.nextPsn, from, "a probe tells another PSN than is next", at);
+        }
+        model.count(Check.PROBED);
+    }
+
+    // ---- acknowledgements ----
+
+    private void ack(Host from, Host to, long at, int plane) {
+        Flow flow = flow(from, AckHeader.destinationCid(at));
+        long block = at + AckHeader.LENGTH;
+        for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
+            int words = PathBlock.words(block);
+            require(words == 0 || PathBlock.word(block, words - 1) != 0, from, "a trailing word of zero", at);
+            model.count(words == 0 ? Check.IN_ORDER : Check.GAP);
+            block += PathBlock.length(words);
+        }
+        for (int i = 0; i < AckHeader.controlBlocks(at); i++, block += ControlBlock.LENGTH) {
+            control(from, flow, block, at);
+        }
+        if ((AckHeader.flags(at) & AckHeader.SHARE) != 0) {
+            share(from, to, at);
+        }
+        if (AckHeader.plane(at) != plane) {
+            model.count(Check.OTHER_PLANE);
+        }
+    }
+
+    private void control(Host from, Flow flow, long block, long at) {
+        int stream = ControlBlock.stream(block);
+        switch (ControlBlock.kind(block)) {
+            case ControlBlock.CREDIT -> {
+                int told = flow.credit.getOrDefault(stream, 0);
+                require(ControlBlock.value(block) - told >= 0, from, "credit goes back", at);
+                flow.credit.put(stream, ControlBlock.value(block));
+                model.count(Check.CREDIT);
+            }
+            case ControlBlock.NAK -> {
+                require(ControlBlock.cause(block) >= Cause.BAD_KEY, from, "a NAK without a cause", at);
+                model.count(Check.NAK);
+            }
+            case ControlBlock.CREDIT_REQUEST -> model.count(Check.CREDIT_REQUEST);
+            case ControlBlock.STREAM_RESET -> model.count(Check.STREAM_RESET);
+            case ControlBlock.STREAM_ERROR_CONFIRM -> model.count(Check.CONFIRM);
+            default -> require(false, from, "control block " + ControlBlock.kind(block), at);
+        }
+    }
+
+    /** A datagram of data or a probe came in at {@code to}, stating a demand. */
+    void heard(Host to, long at, int length) {
+        if (length < DataHeader.LENGTH && length < ProbeHeader.LENGTH || Validate.check(at, length) != 0) {
+            return;
+        }
+        boolean data = Prefix.type(at) == Type.DATA;
+        if (data || Prefix.type(at) == Type.PROBE) {
+            Heard h = heard.computeIfAbsent(new Name(to.number, to.incarnation, Prefix.destinationCid(at)), n -> new Heard());
+            int plane = DataHeader.planeOf(data ? DataHeader.path(at) : ProbeHeader.path(at));
+            h.demand[plane] = data ? DataHeader.demand(at) : ProbeHeader.demand(at);
+            h.ns[plane] = model.nowNs;
+        }
+    }
+
+    /** What one host tells at one time to all who just asked for some must not be more than its line. */
+    private void share(Host from, Host to, long at) {
+        long share = AckHeader.shareKbps(at);
+        model.count(Check.SHARE);
+        require(share <= from.config.lineRateKbps, from, "a share of " + share + " kbit/s of a line of " + from.config.lineRateKbps, at);
+        int plane = AckHeader.plane(at);
+        Integer own = model.handleOfPeer(from, AckHeader.destinationCid(at), to);
+        if (own == null) {
+            return;
+        }
+        Heard h = heard.get(new Name(from.number, from.incarnation, own));
+        if (h == null || h.ns[plane] != model.nowNs || Rate16.decode(h.demand[plane]) == 0) {
+            return;
+        }
+        int i = from.number * Network.PLANES + plane;
+        if (grantedNs[i] != model.nowNs) {
+            grantedNs[i] = model.nowNs;
+            granted.get(i).clear();
+        }
+        granted.get(i).put(own, share);
+        long sum = granted.get(i).values().stream().mapToLong(Long::longValue).sum();
+        require(sum <= from.config.lineRateKbps + granted.get(i).size() * from.config.lineRateKbps / DEMAND_STEPS, from,
+                sum + " kbit/s granted at once of a line of " + from.config.lineRateKbps, at);
+        model.count(Check.SHARES_TOGETHER);
+    }
+
+    // ---- handshake ----
+
+    private void init(Host from, long at, int length) {
+        require(length >= InitHeader.MIN_DATAGRAM, from, "an INIT of " + length + " B", at);
+        model.count(InitHeader.cookieHigh(at) == 0 ? Check.INIT : Check.INIT_WITH_COOKIE);
+    }
+
+    private void refuse(Host from, long at) {
+        require(RefuseHeader.reason(at) != Reason.NO_CONTEXT || RefuseHeader.retryAfterMs(at) > 0, from, "no time to try again", at);
+    }
+}
