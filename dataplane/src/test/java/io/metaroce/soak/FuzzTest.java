@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.soak;
 
-
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** Arbitrary and mutated datagrams into endpoints in all states: nothing escapes, nothing grows, nothing outside regions changes. */
 class FuzzTest {
-    private static final int DATAGRAMS = 400_000;
+    private static final int DATAGRAMS = 1_000_000;
 
     @Test
     void wrongDatagramsChangeNothing() {

@@ -28,7 +28,6 @@ import java.util.SplittableRandom;
  */
 final class Fuzzer {
     private static final long MEMORY = Arena.global().allocate(1L << 16, 64).address();
-    private static final HostMemory[] HOST = {new HostMemory(), new HostMemory()};
     private static final int STEPS = 400;
     private static final int EACH = 12;
 
@@ -59,8 +58,9 @@ final class Fuzzer {
             if (Math.floorMod(seed, 4) == 3) {
                 Settings.encrypt(c, seed * 2 + i);
             }
-            HOST[i].reset(random.nextLong());
-            Host h = new Host(i, c, HOST[i], 64, 1_000);
+            HostMemory memory = Workshop.own().memory(i);
+            memory.reset(random.nextLong());
+            Host h = new Host(i, c, memory, 64, 1_000);
             h.start(random.nextLong());
             hosts.add(h);
         }
@@ -97,14 +97,23 @@ final class Fuzzer {
                 h.endpoint.postReceive(c, random.nextInt(4), h.memory.main[0].address() + random.nextInt(10_000), 4_000, h.memory.main[0].key(), what);
             } else {
                 WorkRequest w = new WorkRequest();
-                w.opcode = 1 + random.nextInt(5);
+                w.opcode = Settings.pick(random, Opcode.WRITE, Opcode.WRITE_IMM, Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE,
+                        Opcode.READ_REQUEST, Opcode.COMPARE_SWAP, Opcode.FETCH_ADD);
+                w.fence = random.nextInt(8) == 0;
+                w.unsignaled = random.nextInt(8) == 0;
                 w.stream = random.nextInt(4);
                 w.length = random.nextInt(5_000);
                 w.localAddress = h.memory.main[0].address() + random.nextInt(10_000);
                 w.localKey = h.memory.main[0].key();
                 w.remoteAddress = other.memory.main[1].address() + random.nextInt(10_000);
                 w.remoteKey = other.memory.main[1].key();
-                w.length = w.opcode == Opcode.SEND || w.opcode == Opcode.SEND_IMM ? Math.min(w.length, 4_000) : w.length;
+                if (Opcode.isAtomic(w.opcode)) {
+                    w.length = Long.BYTES;
+                    w.remoteAddress = other.memory.atomic.address() + 8 * random.nextInt(16);
+                    w.remoteKey = other.memory.atomic.key();
+                } else if (Opcode.consumesReceive(w.opcode)) {
+                    w.length = Math.min(w.length, 4_000);
+                }
                 h.endpoint.post(c, w);
             }
         }

@@ -93,7 +93,8 @@ public final class Mutants {
             // What was wrong once.
             new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
             new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean)),
-            new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")));
+            new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")),
+            new Mutant("the wake-up of a paced connection is lost", "Health", "wakePaced", Mutant.callIs("EndpointState.wakeBy", 0), 2925));
 
     private Mutants() {
     }

@@ -10,6 +10,7 @@ import io.metaroce.wire.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /**
  * The wires between all hosts, in virtual time. A route is a pair of hosts, a plane and a source port: it has a delay of its own and
@@ -38,6 +39,8 @@ final class Network {
     private final long[] linkFreeNs;
     private long order;
     Wire wire;
+    /** Sees every frame that leaves; for those who collect some. */
+    Consumer<Frame> tap = f -> { };
     double loss;
     double duplicate;
     double corrupt;
@@ -120,6 +123,7 @@ final class Network {
         lastNs[route] = at;
         faults += ecn == 3 ? 1 : 0;
         Frame f = frame(from, tx, i, length, plane, ecn);
+        tap.accept(f);
         if (corrupt > 0 && random.nextDouble() < corrupt) {
             faults++;
             if (isUncovered(from, f)) {
