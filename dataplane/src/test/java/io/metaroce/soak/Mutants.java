@@ -74,7 +74,7 @@ public final class Mutants {
             new Mutant("each sender is granted the whole line", "ReceiverShare", "compute", Mutant.noDivision()),
             new Mutant("the receiver's buffer does not limit", "Windows", "window", new FirstMinKeepsFirst()),
             // Connections.
-            new Mutant("an identifier is given out again", "EndpointState", "takeConnection", Mutant.callIs("EndpointState.nextSecret", 0)),
+            new Mutant("an identifier is given out again", "EndpointState", "name", Mutant.callIs("EndpointState.nextSecret", 0x1230000)),
             new Mutant("any cookie is good", "Handshake", "cookie", Mutant.returns(1, CD_long)),
             new Mutant("a refusal does not say when to try again", "Handshake", "refuse", Mutant.lastArgument("RefuseHeader.retryAfterMs", b -> b.pop2().lconst_0())),
             new Mutant("half-open connections stay", "Connections", "onTimer", Mutant.callIs("Connections.free", 0)),
@@ -84,15 +84,15 @@ public final class Mutants {
             new Mutant("a restarted peer is not told apart", "Receiver", "reset", Mutant.returns(0, CD_void)),
             // Paths and planes.
             new Mutant("nobody looks for silent paths", "Health", "check", Mutant.returns(0, CD_void)),
-            new Mutant("what was out on a dead path is forgotten", "PathSender", "evacuate", Mutant.callIs("EndpointState.append", 0)),
+            new Mutant("what was out on a dead path is forgotten", "PathSender", "clear", Mutant.callIs("EndpointState.append", 0)),
             new Mutant("a dead path is not probed again", "Health", "retryRoute", Mutant.returns(0, CD_void)),
             // Records.
-            new Mutant("a connection record is not given back", "Connections", "free", Mutant.callIs("RecordPool.give", 0)),
+            new Mutant("a connection record is not given back", "EndpointState", "giveConnection", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("a packet record is not given back", "PathSender", "onBlock", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("a window is not given back", "StreamReceiver", "release", Mutant.callIs("RecordPool.give", 0)),
             // What was wrong once.
             new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
-            new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean)),
+            new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean), 1200),
             new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")),
             new Mutant("the wake-up of a paced connection is lost", "Health", "wakePaced", Mutant.callIs("EndpointState.wakeBy", 0), 2925));
 

@@ -65,6 +65,8 @@ final class Wire {
         int next;
         int message = -1;
         boolean ended = true;
+        /** Payload of all packets of the message under way but the last; 0 between messages. */
+        int size;
     }
 
     private final Model model;
@@ -142,6 +144,7 @@ final class Wire {
             require(!again, from, "a first transmission is marked as repeated", at);
             line.meaning[ssn & Line.KEPT - 1] = meaning;
             line.next++;
+            sizes(from, line, at);
             order(from, line, at);
         } else {
             require(behind > 0, from, "SSN " + ssn + " leaves out " + -behind, at);
@@ -150,10 +153,8 @@ final class Wire {
             model.count(Check.REPEATED);
         }
         require(behind < Math.max(Limits.MIN_STREAM_WINDOW, to.config.streamWindowPackets) + 1, from, "SSN " + ssn + " is older than any window", at);
-        boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
         int mtu = Math.min(from.config.payloadMtu, to.config.payloadMtu);
         require(DataHeader.payloadLength(at) <= mtu, from, "more payload than was agreed", at);
-        require(last || DataHeader.payloadLength(at) == mtu, from, "a packet in the middle of a message is not full", at);
         if ((DataHeader.flags(at) & DataHeader.ANSWERED) != 0) {
             model.count(Check.ANSWERED);
         }
@@ -167,6 +168,17 @@ final class Wire {
         m = m * 0x9e3779b97f4a7c15L + DataHeader.remoteAddress(at);
         m = m * 0x9e3779b97f4a7c15L + DataHeader.immediate(at);
         return m * 0x9e3779b97f4a7c15L + DataHeader.remoteKey(at);
+    }
+
+    private static void sizes(Host from, Line line, long at) {
+        int payload = DataHeader.payloadLength(at);
+        if ((DataHeader.flags(at) & DataHeader.LAST) != 0) {
+            require(line.size == 0 || payload <= line.size, from, "the last packet of a message is longer than the others", at);
+            line.size = 0;
+        } else {
+            require(line.size == 0 || payload == line.size, from, "packets of a message differ in size", at);
+            line.size = payload;
+        }
     }
 
     private static void order(Host from, Line line, long at) {
