@@ -58,6 +58,37 @@ class LifeTest {
         assertNothingLeft(p.b);
     }
 
+    /** Two that call each other at the same time get two connections, whole and apart, on whatever network. */
+    @RepeatedTest(10)
+    void callsThatCrossMakeTwoConnections(RepetitionInfo i) {
+        Peers p = new Peers(250 + i.getCurrentRepetition());
+        p.net.loss = 0.03 * i.getCurrentRepetition();
+        p.net.duplicate = p.net.loss;
+        p.net.jitterPerPortNs = 50_000;
+        int fromA = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        int fromB = p.b.endpoint.connect(p.net.nowNs, p.a.config.localAddresses[0], 0);
+        assertTrue(p.until(3_000_000_000L, () -> p.eventsA.size() == 2 && p.eventsB.size() == 2));
+        for (List<Event> events : List.of(p.eventsA, p.eventsB)) {
+            assertTrue(Peers.has(events, Event.CONNECTED) && Peers.has(events, Event.ACCEPTED));
+            assertEquals(2, events.stream().map(e -> e.connection).distinct().count());
+        }
+        assertEquals(2, p.a.endpoint.liveConnections());
+        assertEquals(2, p.b.endpoint.liveConnections());
+        p.ab = fromA;
+        p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, 1));
+        p.ab = p.eventsA.stream().filter(e -> e.kind == Event.ACCEPTED).findFirst().orElseThrow().connection;
+        p.post(p.request(Opcode.WRITE, 0, 100_000, 100_000, 100_000, 2));
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 2));
+        p.assertCopied(0, 0, 200_000);
+        // The end of one is not that of the other.
+        p.b.endpoint.close(p.net.nowNs, fromB);
+        assertTrue(p.until(2_000_000_000L, () -> Peers.has(p.eventsA, Event.CLOSED) && Peers.has(p.eventsB, Event.CLOSED)));
+        p.ab = fromA;
+        p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, 3));
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 3));
+        assertEquals(Completion.OK, p.completionsA.getLast().status);
+    }
+
     @Test
     @Requirement("MR-CON-031")
     void abortTellsThePeer() {
