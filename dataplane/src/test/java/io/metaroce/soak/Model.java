@@ -315,7 +315,7 @@ final class Model {
         count(Check.ORDER);
         if (c.status != Completion.OK) {
             if (c.status == Completion.FLUSHED ? !s.mayFail : c.status != Completion.CONNECTION_LOST) {
-                throw new Violation(side + ": receive " + c.wrId + " ended with status " + c.status + ", but nothing failed");
+                throw new Violation(side + ": receive " + c.wrId + " ended with status " + c.status + ", but nothing failed" + (side.host.endpoint.pollEvent(event) ? ": " + event.text() : ""));
             }
             if (!isOldOr(r, incoming(side, c.stream, 0, r))) {
                 throw new Violation(side + ": receive " + c.wrId + " was flushed, and holds what nobody sent");

@@ -10,6 +10,8 @@ import java.util.SplittableRandom;
 
 /** Draws the settings of an endpoint: different on every host, and now and then as small as they may be. */
 final class Settings {
+    /** All streams of all connections that an endpoint can have here. */
+    static final int AMPLE_STREAMS = 128;
     static final int SEGMENTS = 4;
     static final int INLINE_BYTES = 200;
 
@@ -33,7 +35,7 @@ final class Settings {
         c.pathsPerPlane = 1 + r.nextInt(r.nextInt(4) == 0 ? 16 : 5);
         c.maxConnections = 16;
         c.maxStreams = 1 + r.nextInt(8);
-        c.streamPool = 64;
+        c.streamPool = AMPLE_STREAMS;
         c.streamWindowPackets = pick(r, 64, 128, 512);
         c.maxWorkRequests = 128;
         c.receiveQueueDepth = pick(r, 4, 16);
@@ -48,7 +50,7 @@ final class Settings {
         c.minWindowPackets = pick(r, 2, 2, 16);
         c.ackDelayNs = pick(r, 1_000, 1_000, 20_000);
         if (small) {
-            c.streamPool = r.nextInt(2) == 0 ? 3 + r.nextInt(6) : 64;
+            c.streamPool = r.nextInt(2) == 0 ? 3 + r.nextInt(6) : AMPLE_STREAMS;
             c.streamWindowPackets = r.nextInt(2) == 0 ? 64 : c.streamWindowPackets;
             c.maxWorkRequests = 1 + r.nextInt(12);
             c.receiveQueueDepth = pick(r, 1, 2, 4);

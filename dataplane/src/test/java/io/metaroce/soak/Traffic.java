@@ -441,7 +441,7 @@ final class Traffic {
             if (m.opcode == Opcode.WRITE || m.opcode == Opcode.WRITE_IMM) {
                 stream.unseen.add(m);
             }
-            if (m.badCause != 0 || m.possibleCause != 0 || s.peerHost.config.streamPool < 64 || s.host.config.streamPool < 64) {
+            if (m.badCause != 0 || m.possibleCause != 0 || s.peerHost.config.streamPool < Settings.AMPLE_STREAMS || s.host.config.streamPool < Settings.AMPLE_STREAMS) {
                 setMayFail(s, m.stream);
             }
             return true;
@@ -583,7 +583,7 @@ final class Traffic {
                         : s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);
                 if (result == Endpoint.OK) {
                     stream.receives.add(new Side.Receive(id, range, RECEIVE_BYTES));
-                    if (s.host.config.streamPool < 64) {
+                    if (s.host.config.streamPool < Settings.AMPLE_STREAMS) {
                         setMayFail(s, i);
                     }
                     continue;
