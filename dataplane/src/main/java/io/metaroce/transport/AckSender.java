@@ -169,7 +169,8 @@ final class AckSender {
         PathBlock.words(at, words);
         PathBlock.cumulative(at, base);
         PathBlock.span(at, slab.getInt(path + PathRecord.RX_TOP) - base);
-        long hold = (nowNs - slab.getLong(path + PathRecord.RX_ECHO_NS)) / PathBlock.HOLD_UNIT_NS;
+        long echoNs = slab.getLong(path + PathRecord.RX_ECHO_NS);
+        long hold = echoNs == PathReceiver.NOTHING_TO_ECHO ? PathBlock.NO_HOLD : (nowNs - echoNs) / PathBlock.HOLD_UNIT_NS;
         PathBlock.hold(at, (int) Math.min(hold, PathBlock.NO_HOLD));
         PathBlock.echo(at, slab.getInt(path + PathRecord.RX_ECHO));
         PathBlock.ceCount(at, slab.getInt(path + PathRecord.RX_CE));

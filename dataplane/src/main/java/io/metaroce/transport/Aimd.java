@@ -23,7 +23,7 @@ final class Aimd {
     /**
      * @param acked packets newly acknowledged on the path, at least 1
      * @param marked how many of them were marked CE, 0 to {@code acked}
-     * @param rttNs the sample, or a negative number if there is none
+     * @param rttNs the sample, or 0 if there is none
      */
     void onAck(long connection, long plane, long path, int acked, int marked, int rttNs, float share) {
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
@@ -40,7 +40,7 @@ final class Aimd {
         if (marked > 0 && !lastHop) {
             w -= Limits.CE_DECREASE * marked * Math.min(1f, w);
         }
-        if (rttNs >= 0) {
+        if (rttNs > 0) {
             float scale = Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), state.config.timerFloorNs);
             float excess = (rttNs - slab.getInt(plane + PlaneRecord.SRTT_NS)) / scale;
             // The correction of a whole window is that of a few packets: a run that comes back as one is one sample, not fifteen.

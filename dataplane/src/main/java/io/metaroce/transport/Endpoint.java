@@ -445,12 +445,7 @@ public final class Endpoint {
         if (!ReceiveQueue.post(state, stream, address, length, localKey, list, wrId)) {
             return QUEUE_FULL;
         }
-        int posted = slab.getInt(stream + StreamRecord.RECEIVES_POSTED);
-        int told = slab.getInt(stream + StreamRecord.CREDIT_TOLD);
-        // Tell when what the peer does not know of is at least what it has left.
-        if (posted - told >= told - slab.getInt(stream + StreamRecord.RECEIVES_DONE)) {
-            streams.addNews(stream, StreamTable.NEWS_CREDIT);
-        }
+        streams.tellCredit(stream);
         return OK;
     }
 

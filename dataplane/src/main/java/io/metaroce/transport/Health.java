@@ -200,7 +200,7 @@ final class Health {
         int probes = slab.getInt(path + PathRecord.PROBES_OUT);
         long floor = state.config.timerFloorNs;
         if (probes == 0) {
-            long patience = Math.max((long) (Limits.PROBE_AFTER_RTT * rtt), floor);
+            long patience = Math.max((long) (Limits.PROBE_AFTER_RTT * rtt), floor + state.config.ackDelayNs);
             long head = slab.getLong(path + PathRecord.OUT_HEAD);
             if (nowNs - slab.getLong(path + PathRecord.LAST_TX_NS) >= patience
                     || nowNs - slab.getLong(head + PacketRecord.SENT_NS) >= 4 * patience) {
@@ -209,7 +209,7 @@ final class Health {
             return;
         }
         // Probes without an answer come ever slower while nothing else moves either: then the peer is silent, not the path.
-        long again = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor) << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10);
+        long again = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor + state.config.ackDelayNs) << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10);
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }

@@ -17,8 +17,9 @@ final class PathReceiver {
     static final int DUPLICATE = 1;
     /** Behind the window or of an older route: the stream layer decides; the window stays as it is. */
     static final int PAST = 2;
-    /** Beyond the window: the sender broke the rules. */
-    static final int VIOLATION = 3;
+
+    /** Instead of an arrival time. */
+    static final long NOTHING_TO_ECHO = 0;
 
     private static final int WORDS = 4;
 
@@ -36,9 +37,7 @@ final class PathReceiver {
         if (distance < 0) {
             return PAST;
         }
-        if (distance >= Limits.PSN_WINDOW) {
-            return VIOLATION;
-        }
+        // Never beyond the window: the base is the floor at least, and a floor distance is 255 at most.
         return (slab.getLong(word(path, distance)) >>> distance & 1) != 0 ? DUPLICATE : NEW;
     }
 
@@ -88,6 +87,7 @@ final class PathReceiver {
             slab.putInt(path + PathRecord.RX_TOP, floor);
             slab.putInt(path + PathRecord.RX_CE, 0);
             slab.putInt(path + PathRecord.RX_BYTES, 0);
+            slab.putLong(path + PathRecord.RX_ECHO_NS, NOTHING_TO_ECHO);
             for (int i = 0; i < WORDS; i++) {
                 slab.putLong(path + PathRecord.RX_BITS + 8L * i, 0);
             }

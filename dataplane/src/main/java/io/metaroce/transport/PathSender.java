@@ -9,6 +9,7 @@ import static io.metaroce.transport.ConnectionRecord.SICK_PATHS;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Serial;
 
 /**
  * The packets out on our paths: their PSNs, what an acknowledgement settles, what a gap proves lost, and what becomes of a
@@ -161,7 +162,7 @@ final class PathSender {
             slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
         }
         if (acked + lost > 0 || answered) {
-            progress(connection, plane, path, block, acked, nowNs);
+            progress(connection, plane, path, block, acked, answered, nowNs);
         }
         if (longLost >= Limits.BLACK_HOLE) {
             // Short packets pass, long ones do not: another route.
@@ -176,7 +177,7 @@ final class PathSender {
                 && slab.getInt(work + WorkRecord.PACKET_BYTES) > state.config.safePayload;
     }
 
-    private void progress(long connection, long plane, long path, long block, int acked, long nowNs) {
+    private void progress(long connection, long plane, long path, long block, int acked, boolean answered, long nowNs) {
         slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
         slab.putInt(plane + PlaneRecord.PROOFS, 0);
@@ -185,9 +186,9 @@ final class PathSender {
         if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN) {
             revive(connection, plane, DataHeader.planeOf(PathBlock.path(block)));
         }
-        int rttNs = -1;
-        if (PathBlock.hold(block) != PathBlock.NO_HOLD) {
-            rttNs = (int) nowNs - PathBlock.echo(block) - PathBlock.hold(block) * PathBlock.HOLD_UNIT_NS;
+        int rttNs = 0;
+        if ((acked > 0 || answered) && PathBlock.hold(block) != PathBlock.NO_HOLD) {
+            rttNs = Math.max(0, (int) nowNs - PathBlock.echo(block) - PathBlock.hold(block) * PathBlock.HOLD_UNIT_NS);
         }
         if (rttNs > 0) {
             windows.sample(connection, plane, rttNs, nowNs);
@@ -199,10 +200,14 @@ final class PathSender {
                 && PathBlock.echo(block) == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS)) {
             int proven = slab.getInt(plane + PlaneRecord.PROVEN_BYTES);
             if (proven <= state.config.safePayload || slab.getInt(path + PathRecord.LAST_PAD) >= proven) {
+                windows.setFactor(plane, path, Limits.REVIVED_FACTOR * meanFactorOfGood(connection, plane, DataHeader.planeOf(PathBlock.path(block))));
                 slab.putInt(path + PathRecord.STATE, PathRecord.GOOD);
                 slab.putInt(path + PathRecord.ATTEMPTS, 0);
                 slab.putInt(path + PathRecord.LONG_LOST, 0);
                 slab.addInt(connection + SICK_PATHS, -1);
+                if (rttNs > 0) {
+                    slab.putInt(path + PathRecord.SRTT_NS, rttNs);
+                }
             } else if (slab.addInt(path + PathRecord.LONG_LOST, 1) >= Limits.NARROW_ANSWERS && noneGood(connection, path)) {
                 slab.putInt(path + PathRecord.LONG_LOST, 0);
                 size.onNarrow(connection, plane);
@@ -211,7 +216,7 @@ final class PathSender {
         if (acked > 0) {
             int ceCount = PathBlock.ceCount(block);
             int marked = Math.clamp(ceCount - slab.getInt(path + PathRecord.ACKED_CE), 0, acked);
-            slab.putInt(path + PathRecord.ACKED_CE, ceCount);
+            slab.putInt(path + PathRecord.ACKED_CE, Serial.max(slab.getInt(path + PathRecord.ACKED_CE), ceCount));
             state.statsOf(connection).ecnMarks += marked;
             slab.addInt(path + PathRecord.ACKS, acked);
             aimd.onAck(connection, plane, path, acked, marked, rttNs, slab.getFloat(plane + PlaneRecord.SHARE));
@@ -232,6 +237,20 @@ final class PathSender {
             }
         }
         return true;
+    }
+
+    /** Mean window of the plane's good paths, in units; 1 where there is none. */
+    private float meanFactorOfGood(long connection, long plane, int number) {
+        float sum = 0;
+        int good = 0;
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long path = state.path(connection, number, i);
+            if (slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD) {
+                sum += slab.getFloat(path + PathRecord.FACTOR);
+                good++;
+            }
+        }
+        return good == 0 ? 1f : sum / good;
     }
 
     /** A plane answers again: all its paths are probed and return one by one. */
@@ -282,8 +301,6 @@ final class PathSender {
         slab.putInt(path + PathRecord.SRTT_NS, slab.getInt(plane + PlaneRecord.MIN_RTT_NS));
         slab.addInt(path + PathRecord.ATTEMPTS, 1);
         wantProbe(connection, path);
-        float mean = slab.getFloat(plane + PlaneRecord.FACTOR_SUM) / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        windows.setFactor(plane, path, Limits.REVIVED_FACTOR * mean);
     }
 
     /** An epoch that carried no data stays: the receiver is never more than one behind, however long a route is dead. */

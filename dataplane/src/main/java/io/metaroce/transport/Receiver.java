@@ -242,10 +242,6 @@ final class Receiver {
         long path = state.path(c, planeNumber, DataHeader.indexOf(number));
         int psn = DataHeader.psn(at);
         int place = pathReceiver.place(path, DataHeader.epoch(at), psn, DataHeader.floorDistance(at));
-        if (place == PathReceiver.VIOLATION) {
-            state.violation(c);
-            return;
-        }
         stats.packetsReceived++;
         share.onPacket(planeNumber, plane, DataHeader.demand(at), ce, nowNs);
         if (place == PathReceiver.DUPLICATE) {

@@ -195,6 +195,7 @@ final class StreamReceiver {
             return;
         }
         ReceiveQueue.complete(state, stream, Completion.OK);
+        streams.tellCredit(stream);
     }
 
     /** Places the payload or notes the request; returns what is to happen in order. */

@@ -177,6 +177,7 @@ final class StreamSender {
      */
     private void askForCredit(long stream, long nowNs) {
         if (slab.getLong(stream + StreamRecord.CREDIT_ASK_NS) != 0) {
+            // Scheduled: what else goes on in the stream meanwhile must not put it off.
             return;
         }
         slab.putInt(stream + StreamRecord.CREDIT_ASKS, 0);

@@ -59,6 +59,15 @@ final class StreamTable {
         state.makeReady(connection);
     }
 
+    /** Tells the peer of new receives when they are at least as many as it has left of those that it knows of. */
+    void tellCredit(long stream) {
+        int told = slab.getInt(stream + StreamRecord.CREDIT_TOLD);
+        int untold = slab.getInt(stream + StreamRecord.RECEIVES_POSTED) - told;
+        if (untold > 0 && untold >= told - slab.getInt(stream + StreamRecord.RECEIVES_DONE)) {
+            addNews(stream, NEWS_CREDIT);
+        }
+    }
+
     /** Takes the next stream with news off the list, or 0. */
     long nextNews(long connection) {
         long stream = slab.getLong(connection + ConnectionRecord.NEWS_HEAD);

@@ -83,7 +83,8 @@ final class Transmitter {
         ProbeHeader.nextPsn(at, next);
         ProbeHeader.timestamp(at, (int) nowNs);
         Bytes.putInt(at + ProbeHeader.DEMAND, 0);
-        ProbeHeader.demand(at, slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.DEMAND));
+        // With nothing waiting, the share is for others.
+        ProbeHeader.demand(at, isIdle(connection) ? 0 : slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.DEMAND));
         ProbeHeader.receivePort(at, state.ownAddresses[planeNumber].port());
         ProbeHeader.floor(at, floor);
         int stuffing = padding(state.plane(connection, planeNumber), path);
@@ -113,8 +114,7 @@ final class Transmitter {
     /** Sends what windows allow, up to a quantum; the connection stays ready if more could go at once. */
     void data(long connection, long nowNs) {
         int unsentBefore = slab.getInt(connection + UNSENT_PACKETS);
-        int repairs = repairsWaiting(connection);
-        if (unsentBefore == 0 && repairs == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0) {
+        if (isIdle(connection)) {
             return;
         }
         stateDemand(connection);
@@ -136,6 +136,11 @@ final class Transmitter {
             // With nothing out the time of the check stays in the past: it would wake us at once, and again, while work waits for credit.
             state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
         }
+    }
+
+    /** Nothing waits to be sent or sent again. */
+    private boolean isIdle(long connection) {
+        return slab.getInt(connection + UNSENT_PACKETS) == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0 && repairsWaiting(connection) == 0;
     }
 
     private int repairsWaiting(long connection) {
@@ -401,7 +406,8 @@ final class Transmitter {
     /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */
     private void pace(long connection, long plane, int length, long nowNs) {
         float share = slab.getFloat(plane + PlaneRecord.SHARE);
-        if (share >= Limits.PACE_BELOW) {
+        // Of a share of 0 no pace can be made; the window is one packet then.
+        if (share >= Limits.PACE_BELOW || share <= 0) {
             slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
             return;
         }
