@@ -114,10 +114,11 @@ final class Transmitter {
     /** Sends what windows allow, up to a quantum; the connection stays ready if more could go at once. */
     void data(long connection, long nowNs) {
         int unsentBefore = slab.getInt(connection + UNSENT_PACKETS);
-        if (isIdle(connection)) {
+        int repairs = repairsWaiting(connection);
+        if (unsentBefore == 0 && repairs == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0) {
             return;
         }
-        stateDemand(connection);
+        stateDemand(connection, unsentBefore + repairs);
         int left = QUANTUM;
         while (left > 0 && !out.isFull()) {
             int sent = run(connection, Math.min(left, out.room()), repairs > 0, nowNs);
@@ -152,8 +153,8 @@ final class Transmitter {
     }
 
     /** What we could use on each plane: all that waits, within an RTT (spec: "Demand"). */
-    private void stateDemand(long connection) {
-        long bits = 8L * slab.getInt(connection + UNSENT_PACKETS) * slab.getInt(connection + ConnectionRecord.PACKET_BYTES);
+    private void stateDemand(long connection, int waiting) {
+        long bits = 8L * waiting * slab.getInt(connection + ConnectionRecord.PACKET_BYTES);
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(connection, p);
             long kbps = bits * 1_000_000 / Math.max(1, slab.getInt(plane + PlaneRecord.SRTT_NS));
