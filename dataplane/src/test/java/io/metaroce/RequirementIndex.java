@@ -102,11 +102,6 @@ final class RequirementIndex {
             page.append("| ").append(e.id).append(" | ").append(e.level).append(" | [").append(e.file).append("](").append(e.file).append(") | ")
                     .append(beginning(e.text)).append(" | ").append(String.join(", ", tests.getOrDefault(e.id, new TreeSet<>()))).append(" |\n");
         }
-        TreeSet<String> untested = untestedMusts(tests.keySet());
-        if (!untested.isEmpty()) {
-            page.append("\n## MUST without a test\n\n");
-            untested.forEach(id -> page.append("- ").append(id).append('\n'));
-        }
         return page.toString();
     }
 

@@ -65,9 +65,11 @@ class RequirementIndexTest {
         for (Map.Entry<String, TreeSet<String>> test : tests.entrySet()) {
             assertTrue(index.entries.containsKey(test.getKey()), () -> test.getValue() + " name " + test.getKey() + ", which spec/ does not define");
         }
-        long musts = index.entries.values().stream().filter(e -> e.level().equals("MUST")).count();
-        System.out.printf("Requirements: %d, of them %d MUST, %d named by tests.%n", index.entries.size(), musts,
-                musts - index.untestedMusts(tests.keySet()).size());
+    }
+
+    @Test
+    void everyMustHasATest() throws Exception {
+        assertEquals(new TreeSet<>(), index.untestedMusts(annotatedTests().keySet()), "name them in @Requirement of a test that fails when they are broken");
     }
 
     /** Identifier to the tests that name it, over all compiled test classes. */

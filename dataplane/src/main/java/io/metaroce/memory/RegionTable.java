@@ -7,8 +7,8 @@ import java.security.SecureRandom;
 /**
  * The memory regions of one process or endpoint, found by key (spec: "Memory regions and keys").
  *
- * <p>A key is the slot in its low {@value #SLOT_BITS} bits and random bits above, so that it cannot be guessed and a key of a
- * deregistered region is never valid again by chance of reuse alone. Registration and look-up belong to one thread.
+ * <p>A key is the slot in its low {@value #SLOT_BITS} bits and unpredictable bits above, so that it cannot be guessed and a key of a
+ * deregistered region is not valid again before its slot was used a million times ({@link KeySequence}). Registration and look-up belong to one thread.
  */
 public final class RegionTable {
     static final int SLOT_BITS = 12;
@@ -23,7 +23,7 @@ public final class RegionTable {
     public static final int WRONG_DOMAIN = 4;
 
     private final MemoryRegion[] regions = new MemoryRegion[MAX_REGIONS];
-    private final SecureRandom random = new SecureRandom();
+    private final KeySequence keys = new KeySequence(new SecureRandom());
     private int next;
     private int count;
     private int changes;
@@ -45,11 +45,7 @@ public final class RegionTable {
         int slot = next;
         next = (next + 1) & (MAX_REGIONS - 1);
         count++;
-        return regions[slot] = new MemoryRegion(segment, protectionDomain, access, freshKey(slot));
-    }
-
-    private int freshKey(int slot) {
-        return (random.nextInt() << SLOT_BITS) | slot;
+        return regions[slot] = new MemoryRegion(segment, protectionDomain, access, keys.next(slot));
     }
 
     /**
@@ -66,10 +62,7 @@ public final class RegionTable {
         checkNew(segment, access);
         boolean same = segment.address() == region.address() && segment.byteSize() == region.length()
                 && protectionDomain == region.protectionDomain();
-        int key = region.key();
-        while (!same && key == region.key()) {
-            key = freshKey(slot);
-        }
+        int key = same ? region.key() : keys.next(slot);
         changes++;
         return regions[slot] = new MemoryRegion(segment, protectionDomain, access, key);
     }

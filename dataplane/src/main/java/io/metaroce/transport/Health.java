@@ -209,7 +209,8 @@ final class Health {
             return;
         }
         // Probes without an answer come ever slower while nothing else moves either: then the peer is silent, not the path.
-        long again = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor + state.config.ackDelayNs) << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10);
+        long once = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor + state.config.ackDelayNs);
+        long again = Math.max(once, Math.min(once << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10), Limits.PROBING_MAX_NS));
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }

@@ -38,7 +38,7 @@ class CodesTest {
     @Test
     void causes() throws IOException {
         assertEquals(13, compare("07-limits.md", "### Causes", "### ", "(\\d+)\\s+([A-Z_]+)", Cause::name));
-        assertEquals(12, compare("06-streams.md", "### Checks", "### ", "\\| (\\d+) ([A-Z_]+) \\|", Cause::name));
+        assertEquals(10, compare("06-streams.md", "### Checks", "### ", "\\| (\\d+) ([A-Z_]+) \\|", Cause::name));
     }
 
     @Test

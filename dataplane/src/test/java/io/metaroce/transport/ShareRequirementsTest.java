@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.Requirement;
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.Opcode;
+import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Rate16;
+import io.metaroce.wire.Type;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** The receiver's share, requirement by requirement: how it is asked for, divided, told and kept. */
+class ShareRequirementsTest {
+    private static final long MS = 1_000_000;
+    private static final long LINE = 100_000_000;
+    private static final long RTT = 10_000;
+
+    // ---- dividing, without a network ----
+
+    private static final class Division {
+        final EndpointState state;
+        final ReceiverShare share;
+        final long[] planes;
+        long now = 1_000_000_000L;
+
+        Division(int senders) {
+            EndpointConfig config = Peers.config(1);
+            config.maxConnections = senders;
+            Peers p = new Peers(2101, config, Peers.config(2));
+            state = Inside.state(p.a.endpoint);
+            share = new ReceiverShare(state);
+            planes = new long[senders];
+            for (int i = 0; i < senders; i++) {
+                planes[i] = state.plane(state.takeConnection(), 0);
+            }
+        }
+
+        void ask(int sender, long kbps) {
+            share.onPacket(0, planes[sender], Rate16.encode(kbps), false, now);
+        }
+
+        long share(int sender) {
+            return share.share(0, planes[sender], RTT, now);
+        }
+    }
+
+    /** Water-filling by bisection of the level: shares none of the code under test. */
+    private static double[] fair(double capacity, double[] demands) {
+        double wanted = Arrays.stream(demands).sum();
+        int n = demands.length;
+        if (wanted <= capacity) {
+            return Arrays.stream(demands).map(d -> d + (capacity - wanted) / n).toArray();
+        }
+        double low = 0;
+        double high = capacity;
+        for (int i = 0; i < 100; i++) {
+            double level = (low + high) / 2;
+            double sum = Arrays.stream(demands).map(d -> Math.min(d, level)).sum();
+            if (sum > capacity) {
+                high = level;
+            } else {
+                low = level;
+            }
+        }
+        double level = low;
+        return Arrays.stream(demands).map(d -> Math.min(d, level)).toArray();
+    }
+
+    @Test
+    @Requirement({"MR-SHARE-010", "MR-SHARE-011"})
+    void sharesAreMaxMinFairAndTheirSumIsTheCapacity() {
+        Random random = new Random(3);
+        for (int round = 0; round < 300; round++) {
+            int n = 1 + random.nextInt(40);
+            Division d = new Division(n);
+            double[] demands = new double[n];
+            for (int i = 0; i < n; i++) {
+                long kbps = random.nextInt(3) == 0 ? 1 + random.nextInt(2_000_000) : 1 + random.nextInt((int) LINE);
+                d.ask(i, kbps);
+                demands[i] = Rate16.decode(Rate16.encode(kbps));
+            }
+            double[] fair = fair(LINE, demands);
+            long sum = 0;
+            for (int i = 0; i < n; i++) {
+                sum += d.share(i);
+                assertEquals(fair[i], d.share(i), 0.0001 * LINE, n + " senders, number " + i);
+            }
+            assertTrue(sum <= LINE, sum + " of " + LINE);
+        }
+    }
+
+    @Test
+    @Requirement("MR-SHARE-011")
+    void marksTakeFromTheCapacity() {
+        Division d = new Division(4);
+        for (int i = 0; i < 400; i++) {
+            d.share.onPacket(0, d.planes[i % 4], Rate16.encode(LINE), true, d.now);
+        }
+        d.now += 2 * RTT;
+        long sum = 0;
+        for (int i = 0; i < 4; i++) {
+            sum += d.share(i);
+        }
+        assertEquals(0.7 * LINE, sum, 0.01 * LINE, "all marked");
+        for (int i = 0; i < 45; i++) {
+            d.share.onPacket(0, d.planes[i % 4], Rate16.encode(LINE), false, d.now);
+        }
+        d.now += 2 * RTT;
+        assertEquals(LINE * (1 - 0.3 * Math.pow(63 / 64.0, 45)) / 4, d.share(0), 0.01 * LINE);
+    }
+
+    @Test
+    @Requirement("MR-SHARE-012")
+    void itIsDividedAgainWhenSendersComeGoOrChangeTheirMinds() {
+        Division d = new Division(3);
+        d.ask(0, LINE);
+        assertEquals(LINE, d.share(0), 1);
+        d.ask(1, LINE);
+        assertEquals(LINE / 2, d.share(0), 1, "one joins");
+        d.ask(2, LINE);
+        assertEquals(LINE / 3, d.share(0), 1);
+        d.ask(1, LINE / 10);
+        assertEquals(LINE * 0.45, d.share(0), 0.001 * LINE, "a demand falls");
+        d.ask(1, LINE / 10 + LINE / 100);
+        assertEquals(LINE * 0.45, d.share(0), 0.001 * LINE, "by less than 2 % of the line");
+        d.now += RTT + 1;
+        assertEquals(LINE * 0.445, d.share(0), 0.001 * LINE, "but once an RTT");
+        d.ask(1, LINE / 5);
+        assertEquals(LINE * 0.4, d.share(0), 0.001 * LINE);
+        d.ask(2, 0);
+        assertEquals(LINE * 0.8, d.share(0), 0.001 * LINE, "one leaves");
+        d.share.forget(0, d.planes[1]);
+        assertEquals(LINE, d.share(0), 1, "with its connection");
+    }
+
+    @Test
+    @Requirement("MR-SHARE-013")
+    void aSenderOfWhichNothingComesLeaves() {
+        Division d = new Division(2);
+        d.ask(0, LINE);
+        d.ask(1, LINE);
+        assertEquals(LINE / 2, d.share(0), 1);
+        d.now += 4 * RTT;
+        d.ask(0, LINE);
+        assertEquals(LINE / 2, d.share(0), 1, "four RTT are not too long");
+        d.now += RTT + 1;
+        d.ask(0, LINE);
+        assertEquals(LINE, d.share(0), 1);
+        d.ask(1, LINE);
+        assertEquals(LINE / 2, d.share(0), 1, "it may come back with the same demand");
+    }
+
+    @Test
+    @Requirement("MR-SHARE-014")
+    void whoDoesNotAskIsToldWhatItWouldGet() {
+        Division d = new Division(3);
+        assertEquals(LINE, d.share(2));
+        d.ask(0, LINE);
+        assertEquals(LINE / 2, d.share(2));
+        d.ask(1, LINE);
+        assertEquals(LINE / 3, d.share(2));
+    }
+
+    // ---- told and kept, in conversation ----
+
+    private Peers p;
+    private Tap tap;
+
+    private void connect(EndpointConfig a, EndpointConfig b) {
+        p = new Peers(2102, a, b);
+        tap = new Tap(p);
+        p.connect();
+        p.run(MS);
+        tap.seen.clear();
+    }
+
+    private void connect() {
+        connect(Peers.config(1), Peers.config(2));
+    }
+
+    @Test
+    @Requirement({"MR-SHARE-014", "MR-SHARE-015"})
+    void everyAcknowledgementTellsAShareThatHolds() {
+        for (long delay : new long[] {4_000, 400_000, 30_000_000}) {
+            p = new Peers(2102);
+            tap = new Tap(p);
+            p.net.delayNs = delay;
+            p.connect();
+            p.post(p.request(Opcode.WRITE, 0, 0, 200_000, 0, 1));
+            assertTrue(p.until(3_000 * MS, () -> p.completionsA.size() == 1));
+            EndpointState b = Inside.state(p.b.endpoint);
+            long rtt = b.slab.getInt(b.plane(b.connectionOf(p.ba), 0) + PlaneRecord.SRTT_NS);
+            int n = 0;
+            for (Tap.Seen s : tap.acksToA()) {
+                assertEquals(AckHeader.SHARE, s.u8(5));
+                s.blocks().forEach(x -> assertEquals(DataHeader.planeOf(x.path()), s.u8(AckHeader.PLANE)));
+                assertTrue(s.i32(AckHeader.SHARE_KBPS) > 0 && s.i32(AckHeader.SHARE_KBPS) <= LINE);
+                assertTrue(s.u16(AckHeader.SHARE_VALIDITY_US) * 1_000L >= Math.min(4 * rtt * 9 / 10, 65_535_000), "delay " + delay);
+                n += s.blocks().size();
+            }
+            assertTrue(n > 10);
+        }
+    }
+
+    @Test
+    @Requirement("MR-SHARE-001")
+    void dataAsksForWhatWaitsWithinARoundTrip() {
+        connect();
+        EndpointState a = Inside.state(p.a.endpoint);
+        long c = a.connectionOf(p.ab);
+        // Two packets wait, over 10 us: 1.6 Gb/s. Fifty of them: more than the line carries in that time.
+        for (int packets : new int[] {2, 5, 500}) {
+            p.run(MS);
+            tap.seen.clear();
+            long[] expected = new long[2];
+            for (int i = 0; i < 2; i++) {
+                expected[i] = Math.min(LINE, packets * 1_024 * 8L * 1_000_000 / a.slab.getInt(a.plane(c, i) + PlaneRecord.SRTT_NS));
+            }
+            p.post(p.request(Opcode.WRITE, 0, 0, packets * 1_024, 0, packets));
+            p.run(0);
+            for (Tap.Seen s : tap.dataToB()) {
+                assertEquals(Rate16.encode(expected[s.plane()]), s.u16(DataHeader.DEMAND), packets + " packets");
+            }
+            assertFalse(tap.dataToB().isEmpty());
+            p.run(10 * MS);
+        }
+    }
+
+    @Test
+    @Requirement({"MR-SHARE-003", "MR-SHARE-001"})
+    void probesOfThoseThatWaitForNothingAskForNothing() {
+        connect();
+        p.post(p.request(Opcode.WRITE, 0, 0, 20_000, 0, 1));
+        p.run(1_000 * MS);
+        assertTrue(tap.of(true, Type.PROBE).size() > 4, "tails and keepalives");
+        tap.of(true, Type.PROBE).forEach(s -> assertEquals(0, s.u16(ProbeHeader.DEMAND)));
+        // With something waiting they ask for it.
+        tap.seen.clear();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        p.post(p.request(Opcode.WRITE, 0, 0, 4_000_000, 0, 2));
+        p.run(50_000);
+        assertTrue(tap.of(true, Type.PROBE).size() > 4);
+        tap.of(true, Type.PROBE).forEach(s -> assertTrue(s.u16(ProbeHeader.DEMAND) != 0));
+    }
+
+    @Test
+    @Requirement({"MR-SHARE-020", "MR-SHARE-021"})
+    void theLastShareToldForAPlaneRulesThere() {
+        connect();
+        p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, 1));
+        p.run(MS);
+        byte[] ack = tap.acksToA().getLast().bytes();
+        EndpointState a = Inside.state(p.a.endpoint);
+        long c = a.connectionOf(p.ab);
+        Windows windows = new Windows(a);
+        for (int i = 0; i < 2; i++) {
+            a.slab.putFloat(a.plane(c, i) + PlaneRecord.UNIT, 100);
+        }
+        for (long[] told : new long[][] {{0, LINE / 4, 100}, {0, LINE / 2, 90}, {1, LINE / 8, 80}, {0, LINE / 16, 0}}) {
+            float other = windows.window(c, a.plane(c, 1 - (int) told[0]), p.net.nowNs);
+            p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(Arrays.copyOf(withoutBlocks(ack), 32), d -> {
+                d.put(AckHeader.PLANE, (byte) told[0]);
+                d.putInt(AckHeader.SHARE_KBPS, (int) told[1]).putShort(AckHeader.SHARE_VALIDITY_US, (short) 100);
+            }));
+            assertEquals(400.0 * told[1] / LINE, windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_000), 0.01);
+            assertEquals(Math.min(16, 400.0 * told[1] / LINE), windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_001), 0.01, "then it is over");
+            assertEquals(other, windows.window(c, a.plane(c, 1 - (int) told[0]), p.net.nowNs), 0.01);
+        }
+        // Without the flag nothing is told.
+        float before = windows.window(c, a.plane(c, 0), p.net.nowNs);
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(withoutBlocks(ack), d -> d.put(5, (byte) 0).putInt(AckHeader.SHARE_KBPS, 1)));
+        assertEquals(before, windows.window(c, a.plane(c, 0), p.net.nowNs));
+    }
+
+    private static byte[] withoutBlocks(byte[] ack) {
+        return Tap.resized(ack, 32, d -> d.put(6, (byte) 0).put(7, (byte) 0));
+    }
+
+    @Test
+    @Requirement({"MR-SHARE-010", "MR-SHARE-020"})
+    void sendersOfOneReceiverEndUpWithEqualParts() {
+        Peers q = new Peers(2103, Peers.config(1), Peers.config(2));
+        TestNetwork.Host[] more = new TestNetwork.Host[3];
+        int[] handles = new int[4];
+        handles[0] = q.a.endpoint.connect(q.net.nowNs, q.b.config.localAddresses[0], 0);
+        for (int i = 0; i < 3; i++) {
+            more[i] = q.net.add(Peers.config(10 + i), q.regionsA);
+            handles[i + 1] = more[i].endpoint.connect(q.net.nowNs, q.b.config.localAddresses[0], 0);
+        }
+        q.run(10 * MS);
+        long[] bytes = new long[4];
+        q.net.observer = (from, d, plane, port, to) -> {
+            if ((d[4] & 15) == Type.ACK && from == q.b) {
+                int share = ByteBuffer.wrap(d).getInt(AckHeader.SHARE_KBPS);
+                for (int i = 0; i < 4; i++) {
+                    if (ByteBuffer.wrap(d).getInt(8) == handles[i]) {
+                        bytes[i] = share;
+                    }
+                }
+            }
+        };
+        for (int round = 0; round < 8; round++) {
+            for (int i = 0; i < 4; i++) {
+                Endpoint e = i == 0 ? q.a.endpoint : more[i - 1].endpoint;
+                assertEquals(Endpoint.OK, e.post(handles[i], q.request(Opcode.WRITE, round, 0, 1_000_000, 0, round)));
+            }
+        }
+        q.run(200_000);
+        for (long share : bytes) {
+            assertEquals(LINE / 4, share, 0.02 * LINE);
+        }
+    }
+}

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.Requirement;
+import io.metaroce.memory.Slab;
+import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.Opcode;
+import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Type;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Windows, sender control, pacing, order and spray, requirement by requirement. */
+class WindowRequirementsTest {
+    private static final long MS = 1_000_000;
+    private static final int PATHS = 4;
+
+    private Peers p;
+    private Tap tap;
+    private EndpointState state;
+    private Slab slab;
+    private long c;
+    private long plane;
+
+    private void connect(EndpointConfig a) {
+        p = new Peers(2001, a, Peers.config(2002));
+        tap = new Tap(p);
+        p.connect();
+        p.run(MS);
+        state = Inside.state(p.a.endpoint);
+        slab = state.slab;
+        c = state.connectionOf(p.ab);
+        plane = state.plane(c, 0);
+        tap.seen.clear();
+    }
+
+    private void connect() {
+        connect(Peers.config(2001));
+    }
+
+    private float window(int path) {
+        return slab.getFloat(state.path(c, 0, path) + PathRecord.FACTOR) * slab.getFloat(plane + PlaneRecord.UNIT);
+    }
+
+    private void setWindow(int path, float packets) {
+        new Windows(state).setFactor(plane, state.path(c, 0, path), packets / slab.getFloat(plane + PlaneRecord.UNIT));
+    }
+
+    private void setUnit(float packets) {
+        slab.putFloat(plane + PlaneRecord.UNIT, packets);
+    }
+
+    // ---- windows ----
+
+    @ParameterizedTest
+    // unit, share, buffer, sum of factors; least of full * s, buffer * s, sum of windows, at least 1
+    @CsvSource({"5, 1, 1000, 4, 20", "5, 0.5, 1000, 4, 10", "5, 1, 7, 4, 7", "5, 0.5, 8, 4, 4", "5, 1, 1000, 2, 10", "5, 0, 1000, 4, 1", "0.1, 1, 1000, 4, 1"})
+    @Requirement({"MR-CC-001", "MR-SHARE-022"})
+    void theWindowOfAPlaneIsTheLeastOfItsBounds(float unit, float share, int buffer, float factors, float expected) {
+        connect();
+        setUnit(unit);
+        slab.putFloat(plane + PlaneRecord.SHARE, share);
+        slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, p.net.nowNs + MS);
+        slab.putInt(c + ConnectionRecord.PEER_BUFFER, buffer);
+        slab.putFloat(plane + PlaneRecord.FACTOR_SUM, factors);
+        assertEquals(expected, new Windows(state).window(c, plane, p.net.nowNs), 1e-4);
+    }
+
+    @Test
+    @Requirement("MR-SHARE-021")
+    void aShareThatIsOverLeavesTheStartWindow() {
+        connect();
+        setUnit(50);
+        slab.putFloat(plane + PlaneRecord.SHARE, 1f);
+        long until = p.net.nowNs + 1_000;
+        slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, until);
+        Windows windows = new Windows(state);
+        assertEquals(200, windows.window(c, plane, until), 1e-3);
+        assertEquals(16, windows.window(c, plane, until + 1), 1e-3);
+        slab.putFloat(plane + PlaneRecord.SHARE, 0.01f);
+        assertEquals(2, windows.window(c, plane, until + 1), 1e-3, "it does not raise what is less");
+        state.config.minWindowPackets = 30;
+        slab.putFloat(plane + PlaneRecord.SHARE, 1f);
+        assertEquals(30, windows.window(c, plane, until + 1), 1e-3);
+    }
+
+    @Test
+    @Requirement({"MR-CC-010", "MR-CC-001"})
+    void pathsBeginWithTheirPartOfTheProduct() {
+        EndpointConfig a = Peers.config(2001);
+        a.lineRateKbps = 25_000_000;
+        p = new Peers(2001, a, Peers.config(2002));
+        p.connect();
+        double product = p.a.endpoint.leastRttNs(p.ab, 0) * 25e6 / 8e6 / (1024 + 64 + 66);
+        PathStats s = new PathStats();
+        for (int i = 0; i < PATHS; i++) {
+            p.a.endpoint.readPath(p.ab, i, s);
+            assertEquals(2 * product / PATHS, s.window, 0.01);
+        }
+    }
+
+    @Test
+    @Requirement({"MR-CC-002", "MR-CC-004", "MR-SPRAY-001"})
+    void noPathHasMoreOutThanItsWindow() {
+        connect();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        Inside.raiseWindows(p.a.endpoint, p.ab, 40);
+        float[] windows = {2.2f, 9, 0.3f, 5};
+        IntStream.range(0, PATHS).forEach(i -> setWindow(i, windows[i]));
+        p.post(p.request(Opcode.WRITE, 0, 0, 200_000, 0, 1));
+        p.run(5_000);
+        int[] out = new int[PATHS];
+        tap.dataToB().stream().filter(s -> s.plane() == 0).forEach(s -> out[DataHeader.indexOf(s.path())]++);
+        int all = 0;
+        PathStats s = new PathStats();
+        for (int i = 0; i < PATHS; i++) {
+            assertTrue(out[i] <= Math.ceil(windows[i]), out[i] + " out on path " + i);
+            p.a.endpoint.readPath(p.ab, i, s);
+            assertEquals(out[i], s.inflight);
+            all += out[i];
+        }
+        assertEquals(16, all, 0, "the sum of windows rules");
+        assertTrue(out[1] > out[0] && out[1] > out[2]);
+    }
+
+    @Test
+    @Requirement({"MR-CC-002", "MR-CC-001"})
+    void aSmallWindowUsesFewPathsAtTheirWorth() {
+        connect();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        Inside.raiseWindows(p.a.endpoint, p.ab, 4);
+        IntStream.range(0, PATHS).forEach(i -> setWindow(i, 0.6f));
+        // 2.4 packets in all: three paths are in use, each with 0.8 at most, hence one.
+        p.post(p.request(Opcode.WRITE, 0, 0, 200_000, 0, 1));
+        p.run(5_000);
+        List<Tap.Seen> out = tap.dataToB().stream().filter(s -> s.plane() == 0).toList();
+        assertEquals(2, out.size());
+        assertEquals(2, out.stream().map(Tap.Seen::path).distinct().count());
+    }
+
+    @Test
+    @Requirement("MR-CC-004")
+    void whatIsOutIsCountedUntilItIsSettled() {
+        connect();
+        p.net.filter = (d, plane, port) -> ByteBuffer.wrap(d).getInt(8) == p.ba;
+        p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, 1));
+        p.run(30_000);
+        Tap.Seen data = tap.dataToB().getFirst();
+        int path = DataHeader.planeOf(data.path()) * PATHS + DataHeader.indexOf(data.path());
+        PathStats s = new PathStats();
+        p.a.endpoint.readPath(p.ab, path, s);
+        assertEquals(1, s.inflight);
+        byte[] ack = tap.acksToA().stream().filter(x -> x.u8(6) == 1).findFirst().orElseThrow().bytes();
+        byte[] lost = Tap.changed(ack, d -> d.putInt(36, data.psn()).putShort(40, (short) 1));
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, lost);
+        p.a.endpoint.readPath(p.ab, path, s);
+        assertEquals(0, s.inflight, "lost");
+        p.net.filter = (d, plane, port) -> false;
+        p.run(0);
+        p.a.endpoint.readPath(p.ab, path, s);
+        assertEquals(1, s.inflight, "repeated, it counts anew");
+        p.run(10 * MS);
+        p.a.endpoint.readPath(p.ab, path, s);
+        assertEquals(0, s.inflight, "given up with its path");
+    }
+
+    // ---- sender control ----
+
+    private void ack(int path, int acked, int marked, int rttNs, float share) {
+        new Aimd(state, new Windows(state)).onAck(c, plane, state.path(c, 0, path), acked, marked, rttNs, share);
+    }
+
+    /** The formula of the specification. */
+    private double expected(double w, int n, int m, double rtt, double markPlane, double share, double minRtt, double srtt, double unit) {
+        boolean lastHop = markPlane > 0.7 && share < 0.9;
+        double before = w;
+        w += (n - m) * (4.0 / PATHS) / Math.max(before, 0.25);
+        if (!lastHop) {
+            w -= 0.1 * m * Math.min(1, w);
+        }
+        if (rtt > 0) {
+            double excess = Math.clamp((rtt - srtt) / minRtt, -1.0, 1.0);
+            w *= Math.clamp(1 - 0.2 * n * Math.min(1, 4 / w) * excess, 0.5, 2.0);
+        }
+        return Math.clamp(w, 0.1, 3 * unit);
+    }
+
+    @Test
+    @Requirement({"MR-CC-010", "MR-CC-011", "MR-CC-012", "MR-CC-013", "MR-CC-015"})
+    void windowsFollowTheFormula() {
+        connect();
+        Random random = new Random(5);
+        setUnit(10);
+        slab.putInt(plane + PlaneRecord.MIN_RTT_NS, 10_000);
+        slab.putInt(plane + PlaneRecord.SRTT_NS, 14_000);
+        double markPlane = 0;
+        slab.putFloat(plane + PlaneRecord.MARKED, 0);
+        int lastHops = 0;
+        for (int i = 0; i < 5_000; i++) {
+            int path = random.nextInt(PATHS);
+            int n = 1 + random.nextInt(8);
+            // Long stretches of few and of many marks.
+            int m = random.nextInt(8) < (i / 500 % 2 == 0 ? 1 : 7) ? n : random.nextInt(n + 1) / 2;
+            int rtt = random.nextInt(4) == 0 ? 0 : 8_000 + random.nextInt(30_000);
+            float share = random.nextBoolean() ? 1f : 0.5f;
+            markPlane += 0.02 * ((double) m / n - markPlane);
+            lastHops += markPlane > 0.7 && share < 0.9 ? 1 : 0;
+            double w = window(path);
+            ack(path, n, m, rtt, share);
+            assertEquals(expected(w, n, m, rtt, markPlane, share, 10_000, 14_000, 10), window(path), 0.002, "step " + i);
+            assertTrue(window(path) >= 0.0999 && window(path) <= 30.001);
+        }
+        assertTrue(lastHops > 100);
+    }
+
+    @Test
+    @Requirement("MR-CC-011")
+    void allPathsTogetherGainFourPacketsARoundTrip() {
+        connect();
+        setUnit(10);
+        for (int round = 0; round < 3; round++) {
+            float before = 0;
+            for (int i = 0; i < PATHS; i++) {
+                before += window(i);
+                int w = Math.round(window(i));
+                setWindow(i, w);
+                before += w - window(i);
+            }
+            before = window(0) + window(1) + window(2) + window(3);
+            for (int i = 0; i < PATHS; i++) {
+                for (int w = Math.round(window(i)); w > 0; w--) {
+                    ack(i, 1, 0, 0, 1f);
+                }
+            }
+            assertEquals(4, window(0) + window(1) + window(2) + window(3) - before, 0.3);
+        }
+    }
+
+    @Test
+    @Requirement("MR-CC-013")
+    void slowerPathsGiveToFasterOnes() {
+        connect();
+        setUnit(10);
+        slab.putInt(plane + PlaneRecord.MIN_RTT_NS, 10_000);
+        slab.putInt(plane + PlaneRecord.SRTT_NS, 12_000);
+        for (int i = 0; i < 50; i++) {
+            ack(0, 1, 0, 14_000, 1f);
+            ack(1, 1, 0, 10_000, 1f);
+        }
+        assertTrue(window(0) < 10 && window(1) > 10, window(0) + ", " + window(1));
+        // Below the floor of the host's timers a difference means nothing much.
+        float before = window(0);
+        state.config.timerFloorNs = 10_000_000;
+        ack(0, 1, 0, 14_000, 1f);
+        assertEquals(before + 1 / before, window(0), 0.01);
+    }
+
+    /** A has one packet out on each path of plane 0; acknowledgements of them are at hand. */
+    private Map<Integer, byte[]> heldAcks() {
+        connect();
+        p.net.filter = (d, plane, port) -> ByteBuffer.wrap(d).getInt(8) == p.ba;
+        for (int i = 0; i < 24; i++) {
+            p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, i));
+        }
+        p.run(12_000);
+        Map<Integer, byte[]> acks = new HashMap<>();
+        for (Tap.Seen s : tap.acksToA()) {
+            for (Tap.Block b : s.blocks()) {
+                if (b.path() < PATHS) {
+                    acks.put(b.path(), Tap.resized(s.bytes(), AckHeader.LENGTH + PathBlock.length(b.words().length), d -> {
+                        d.put(6, (byte) 1).put(7, (byte) 0);
+                        d.put(AckHeader.LENGTH, s.bytes(), b.at(), PathBlock.length(b.words().length));
+                        d.putShort(AckHeader.LENGTH + PathBlock.HOLD, (short) 0xffff);
+                    }));
+                }
+            }
+        }
+        p.net.filter = (d, plane, port) -> false;
+        assertTrue(acks.size() > 1);
+        return acks;
+    }
+
+    private void give(byte[] ack) {
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, ack);
+    }
+
+    @Test
+    @Requirement({"MR-CC-003", "MR-CC-012"})
+    void aMarkTrimsItsPathAlone() {
+        Map<Integer, byte[]> acks = heldAcks();
+        int marked = acks.keySet().iterator().next();
+        float[] before = new float[PATHS];
+        IntStream.range(0, PATHS).forEach(i -> before[i] = window(i));
+        float sum = slab.getFloat(plane + PlaneRecord.FACTOR_SUM);
+        give(Tap.changed(acks.get(marked), d -> d.putInt(AckHeader.LENGTH + PathBlock.CE_COUNT, 255)));
+        float unit = slab.getFloat(plane + PlaneRecord.UNIT);
+        for (int i = 0; i < PATHS; i++) {
+            if (i == marked) {
+                assertTrue(window(i) < before[i] - 0.05);
+            } else {
+                assertEquals(before[i], window(i), "path " + i);
+            }
+        }
+        assertEquals(sum - (before[marked] - window(marked)) / unit, slab.getFloat(plane + PlaneRecord.FACTOR_SUM), 1e-4);
+    }
+
+    @Test
+    @Requirement("MR-CC-014")
+    void marksAndPacketsCountOnceHoweverOftenTheyAreTold() {
+        Map<Integer, byte[]> acks = heldAcks();
+        int path = acks.keySet().iterator().next();
+        byte[] ack = Tap.changed(acks.get(path), d -> d.putInt(AckHeader.LENGTH + PathBlock.CE_COUNT, 1));
+        give(ack);
+        assertEquals(1, p.statsA().ecnMarks);
+        float after = window(path);
+        give(ack);
+        give(Tap.changed(ack, d -> d.putInt(AckHeader.LENGTH + PathBlock.CE_COUNT, 2)));
+        give(acks.get(path));
+        assertEquals(after, window(path));
+        assertEquals(1, p.statsA().ecnMarks, "marks come with packets");
+    }
+
+    @Test
+    @Requirement({"MR-CC-014", "MR-ACK-006"})
+    void everyMarkOfATransferIsSeenOnce() {
+        connect();
+        p.net.mark = 0.3;
+        p.net.loss = 0.05;
+        p.net.duplicate = 0.1;
+        for (int i = 0; i < 40; i++) {
+            p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, i));
+        }
+        assertTrue(p.until(3_000 * MS, () -> p.completionsA.size() == 40));
+        p.run(10 * MS);
+        EndpointState b = Inside.state(p.b.endpoint);
+        long cb = b.connectionOf(p.ba);
+        int told = 0;
+        for (int i = 0; i < 2 * PATHS; i++) {
+            told += b.slab.getInt(b.path(cb, 0, i) + PathRecord.RX_CE);
+        }
+        assertEquals(0, p.statsA().deadPaths);
+        assertEquals(told, p.statsA().ecnMarks, 0.02 * told);
+        assertTrue(p.statsA().ecnMarks <= told && told > 500);
+    }
+
+    @Test
+    @Requirement({"MR-LOSS-003", "MR-LOSS-004"})
+    void lossCutsNoWindowAndRepeatsCount() {
+        Map<Integer, byte[]> acks = heldAcks();
+        int path = acks.keySet().iterator().next();
+        slab.putInt(state.path(c, 0, path) + PathRecord.PROBES_OUT, 0);
+        PathStats s = new PathStats();
+        p.a.endpoint.readPath(p.ab, path, s);
+        int out = s.inflight;
+        float before = window(path);
+        int psn = slab.getInt(state.path(c, 0, path) + PathRecord.NEXT_PSN) - out;
+        give(Tap.resized(acks.get(path), AckHeader.LENGTH + 24, d -> d.put(35, (byte) 0).putInt(36, psn).putShort(40, (short) out)));
+        assertEquals(before, window(path));
+        // Under a small share the repeats are paced like everything, and go all the same.
+        slab.putFloat(plane + PlaneRecord.SHARE, 0.01f);
+        slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, p.net.nowNs + 100 * MS);
+        slab.putLong(plane + PlaneRecord.NEXT_TX_NS, p.net.nowNs + 50_000);
+        tap.seen.clear();
+        p.run(0);
+        assertEquals(out, tap.dataToB().stream().filter(Tap.Seen::isRepeat).filter(x -> x.path() == path).count());
+        p.a.endpoint.readPath(p.ab, path, s);
+        assertEquals(out, s.inflight);
+        assertTrue(slab.getLong(plane + PlaneRecord.NEXT_TX_NS) >= p.net.nowNs + 50_000 + out * 1_600L, "later packets wait for them");
+    }
+
+    // ---- pacing and order ----
+
+    @Test
+    @Requirement({"MR-CC-020", "MR-CC-021", "MR-SHARE-020"})
+    void belowTheLineDataIsPacedAndNothingElseIs() {
+        connect();
+        // A tenth of the line is told in every acknowledgement; windows are wide.
+        p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
+                ? Tap.changed(d, x -> x.putInt(AckHeader.SHARE_KBPS, 10_000_000).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
+        for (int i = 0; i < 8; i++) {
+            p.post(p.request(Opcode.WRITE, i, 0, 1_000_000, 0, i));
+        }
+        WorkRequest back = p.request(Opcode.WRITE, 20, 0, 2_000_000, 0, 9);
+        back.localAddress = p.memoryB.address();
+        back.localKey = p.memoryB.key();
+        back.remoteAddress = p.memoryA.address() + 4_000_000;
+        back.remoteKey = p.memoryA.key();
+        assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
+        p.run(200_000);
+        EndpointState s = state;
+        for (int i = 0; i < 2; i++) {
+            s.slab.putFloat(s.plane(c, i) + PlaneRecord.UNIT, 100);
+        }
+        tap.seen.clear();
+        long start = p.net.nowNs;
+        p.run(MS);
+        for (int of = 0; of < 2; of++) {
+            int i = of;
+            long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
+            double bits = at.length * 8.0 * (1024 + 64 + 66);
+            double most = 1.1 * 10e9 * (p.net.nowNs - start) / 1e9;
+            assertTrue(bits <= most + 16 * 8 * 1154 && bits > 0.8 * most, bits / most + " of the pace");
+            // Also within any 100 us.
+            for (int k = 0; k + 140 < at.length; k++) {
+                double span = (at[k + 140] - at[k]) * 11.0;
+                assertTrue(span >= (140 - 17) * 8 * 1154, "a burst");
+            }
+        }
+        // Acknowledgements go while Data waits: B's transfer is as fast as ever.
+        assertTrue(tap.of(false, Type.DATA).size() > 1_000 || p.completionsB.size() == 1, tap.of(false, Type.DATA).size() + "");
+    }
+
+    @Test
+    @Requirement("MR-SHARE-022")
+    void aShareOfNothingStopsNobody() {
+        connect();
+        p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
+                ? Tap.changed(d, x -> x.putInt(AckHeader.SHARE_KBPS, 0).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
+        p.run(500 * MS);
+        p.post(p.request(Opcode.WRITE, 0, 0, 1_000, 0, 1));
+        p.run(10 * MS);
+        tap.seen.clear();
+        p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, 2));
+        long at = p.net.nowNs;
+        p.net.observer = chain(p.net.observer, () -> {
+            for (int i = 0; i < 2; i++) {
+                assertTrue(slab.getInt(state.plane(c, i) + PlaneRecord.IN_FLIGHT) <= 1, "one packet at a time");
+            }
+        });
+        assertTrue(p.until(100 * MS, () -> p.completionsA.size() == 2));
+        assertTrue(p.net.nowNs - at < 2 * MS, (p.net.nowNs - at) / 1e6 + " ms");
+    }
+
+    private static TestNetwork.Observer chain(TestNetwork.Observer before, Runnable then) {
+        return (from, d, plane, port, to) -> {
+            before.sent(from, d, plane, port, to);
+            then.run();
+        };
+    }
+
+    @Test
+    @Requirement({"MR-CC-030", "MR-CC-021"})
+    void acknowledgementsAndProbesGoBeforeData() {
+        connect();
+        WorkRequest back = p.request(Opcode.WRITE, 1, 0, 100, 0, 2);
+        back.localAddress = p.memoryB.address();
+        back.localKey = p.memoryB.key();
+        back.remoteAddress = p.memoryA.address() + 4_000_000;
+        back.remoteKey = p.memoryA.key();
+        p.net.filter = (d, plane, port) -> false;
+        assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
+        p.run(1_000);
+        byte[] data = tap.of(false, Type.DATA).getFirst().bytes();
+        tap.seen.clear();
+        // In one turn: a message to send, a packet to acknowledge, a path to probe.
+        p.post(p.request(Opcode.WRITE, 0, 0, 3_000, 0, 1));
+        give(data);
+        slab.putInt(state.path(c, 1, 2) + PathRecord.PROBE_WANTED, 1);
+        slab.addInt(c + ConnectionRecord.PROBES_WANTED, 1);
+        // However much of the share is used up.
+        slab.putLong(plane + PlaneRecord.NEXT_TX_NS, p.net.nowNs + MS);
+        p.run(0);
+        List<Integer> types = tap.seen.stream().filter(Tap.Seen::toB).map(Tap.Seen::type).toList();
+        assertEquals(List.of(Type.ACK, Type.PROBE, Type.DATA, Type.DATA, Type.DATA), types.subList(0, 5));
+    }
+
+    @Test
+    @Requirement("MR-CC-031")
+    void repeatsGoBeforeNewData() {
+        connect();
+        p.net.loss = 0.05;
+        for (int i = 0; i < 10; i++) {
+            p.post(p.request(Opcode.WRITE, 0, 0, 200_000, 0, i));
+        }
+        assertTrue(p.until(1_000 * MS, () -> p.completionsA.size() == 10));
+        List<List<Tap.Seen>> turns = new ArrayList<>();
+        for (Tap.Seen s : tap.dataToB()) {
+            if (turns.isEmpty() || turns.getLast().getFirst().atNs() != s.atNs()) {
+                turns.add(new ArrayList<>());
+            }
+            turns.getLast().add(s);
+        }
+        int both = 0;
+        for (List<Tap.Seen> turn : turns) {
+            boolean fresh = false;
+            for (Tap.Seen s : turn) {
+                assertTrue(!s.isRepeat() || !fresh, "a repeat behind new data");
+                fresh |= !s.isRepeat();
+                both += s.isRepeat() ? 1 : 0;
+            }
+        }
+        assertTrue(both > 50);
+    }
+
+    @Test
+    @Requirement({"MR-CC-032", "MR-STR-025"})
+    void streamsAndConnectionsTakeTurns() {
+        connect();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        int other = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        p.net.filter = (d, plane, port) -> true;
+        p.eventsA.clear();
+        assertTrue(p.until(10 * MS, () -> Peers.has(p.eventsA, Event.CONNECTED)));
+        p.run(MS);
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        tap.seen.clear();
+        for (int stream = 0; stream < 4; stream++) {
+            WorkRequest wr = p.request(Opcode.WRITE, stream, 0, 200_000, 0, stream);
+            assertEquals(Endpoint.OK, p.a.endpoint.post(p.ab, wr));
+            assertEquals(Endpoint.OK, p.a.endpoint.post(other, wr));
+        }
+        Inside.raiseWindows(p.a.endpoint, p.ab, 400);
+        Inside.raiseWindows(p.a.endpoint, other, 400);
+        p.run(0);
+        List<Tap.Seen> data = tap.dataToB();
+        assertTrue(data.size() > 600, data.size() + "");
+        int run = 0;
+        int longest = 0;
+        Map<Integer, Integer> last = new HashMap<>();
+        for (int i = 0; i < data.size(); i++) {
+            Tap.Seen s = data.get(i);
+            run = i > 0 && s.i32(8) == data.get(i - 1).i32(8) ? run + 1 : 1;
+            longest = Math.max(longest, run);
+            Integer before = last.put(s.i32(8), s.stream());
+            assertTrue(before == null || before != s.stream(), "streams of a connection alternate");
+        }
+        assertTrue(longest <= 64, longest + " in a row of one connection");
+    }
+
+    // ---- spray ----
+
+    @Test
+    @Requirement({"MR-SPRAY-001", "MR-SPRAY-004"})
+    void loadFollowsWindowsOnPathsAndPlanes() {
+        connect();
+        Inside.raiseWindows(p.a.endpoint, p.ab, 400);
+        long second = state.plane(c, 1);
+        slab.putFloat(second + PlaneRecord.UNIT, 25);
+        setWindow(0, 200);
+        setWindow(1, 100);
+        setWindow(2, 50);
+        setWindow(3, 50);
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        for (int i = 0; i < 4; i++) {
+            p.post(p.request(Opcode.WRITE, i, 0, 60 * 1024, 0, i));
+        }
+        p.run(0);
+        int[] of = new int[2 * PATHS];
+        tap.dataToB().forEach(s -> of[s.plane() * PATHS + DataHeader.indexOf(s.path())]++);
+        // 240 packets over windows of 400 and 100.
+        assertEquals(192, of[0] + of[1] + of[2] + of[3], 6);
+        assertEquals(96, of[0], 8);
+        assertEquals(48, of[1], 6);
+        assertEquals(24, of[2], 5);
+        assertEquals(24, of[3], 5);
+    }
+
+    @Test
+    @Requirement("MR-SPRAY-002")
+    void theChoiceIsRandomByTheSeed() {
+        List<Integer> before = null;
+        for (long seed : new long[] {7, 8}) {
+            List<List<Integer>> runs = new ArrayList<>();
+            for (int run = 0; run < 2; run++) {
+                EndpointConfig a = Peers.config(2001);
+                a.seed = seed;
+                connect(a);
+                p.post(p.request(Opcode.WRITE, 0, 0, 60_000, 0, 1));
+                p.run(MS);
+                runs.add(tap.dataToB().stream().map(Tap.Seen::path).toList());
+            }
+            assertEquals(runs.get(0), runs.get(1));
+            assertNotEquals(before, runs.get(0));
+            before = runs.get(0);
+        }
+    }
+}
