@@ -17,7 +17,7 @@ public final class PortFit {
 
     /**
      * Fills planes, addresses and source ports of {@code config} from the port, lowers its payload MTU to what the port carries
-     * unfragmented, and sets its run length and receive buffer to the port's.
+     * unfragmented, and sets its run length and receive buffer to the port's. Without UDP's checksum, integrity is full.
      *
      * @return the same {@code config}
      */
@@ -35,6 +35,9 @@ public final class PortFit {
         config.payloadMtu = Math.min(config.payloadMtu, largestDatagram - overhead);
         config.runLength = port.preferredRun();
         config.receiveBufferPackets = Math.max(4, port.receiveBuffer(config.payloadMtu + overhead));
+        if (!port.sendsUdpChecksum()) {
+            config.integrity = EndpointConfig.INTEGRITY_FULL;
+        }
         config.timerFloorNs = port.timingNoiseNs();
         if (config.runLength > 1) {
             // Runs pay: windows hold a few of them, and acknowledgements come by the run.

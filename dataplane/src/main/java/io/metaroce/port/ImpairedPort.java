@@ -338,6 +338,11 @@ public final class ImpairedPort implements PacketPort {
     }
 
     @Override
+    public boolean sendsUdpChecksum() {
+        return inner.sendsUdpChecksum();
+    }
+
+    @Override
     public int receiveBuffer(int datagramBytes) {
         return inner.receiveBuffer(datagramBytes);
     }

@@ -34,6 +34,11 @@ public interface PacketPort extends AutoCloseable {
         return 0;
     }
 
+    /** Whether every datagram that is sent has a UDP checksum. Without it the transport must cover payload itself (spec: MR-ENC-004). */
+    default boolean sendsUdpChecksum() {
+        return true;
+    }
+
     /** Datagrams of {@code datagramBytes} that may wait unread on one plane without loss. */
     int receiveBuffer(int datagramBytes);
 

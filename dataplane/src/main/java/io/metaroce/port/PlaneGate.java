@@ -122,6 +122,11 @@ public final class PlaneGate implements PacketPort {
     }
 
     @Override
+    public boolean sendsUdpChecksum() {
+        return port.sendsUdpChecksum();
+    }
+
+    @Override
     public int receiveBuffer(int datagramBytes) {
         return port.receiveBuffer(datagramBytes);
     }

@@ -140,6 +140,16 @@ class CoreLoopTest {
         assertEquals(99, config.receiveBufferPackets);
     }
 
+    @Test
+    @Requirement("MR-ENC-004")
+    void payloadThatUdpDoesNotProtectIsProtectedByTheTransport() {
+        EndpointConfig config = new EndpointConfig();
+        config.integrity = EndpointConfig.INTEGRITY_HEADER;
+        assertEquals(EndpointConfig.INTEGRITY_HEADER, PortFit.fit(port, config).integrity);
+        port.checksum = false;
+        assertEquals(EndpointConfig.INTEGRITY_FULL, PortFit.fit(port, config).integrity);
+    }
+
     /** Receives nothing, takes everything or nothing, and keeps a list of its calls. */
     private static final class ScriptedPort implements PacketPort {
         final List<String> calls = new ArrayList<>();
@@ -148,6 +158,7 @@ class CoreLoopTest {
         private final PortCounters counters = new PortCounters();
         boolean refuse;
         boolean closed;
+        boolean checksum = true;
         int sent;
         private boolean recording = true;
 
@@ -182,6 +193,11 @@ class CoreLoopTest {
         @Override
         public int preferredRun() {
             return 7;
+        }
+
+        @Override
+        public boolean sendsUdpChecksum() {
+            return checksum;
         }
 
         @Override

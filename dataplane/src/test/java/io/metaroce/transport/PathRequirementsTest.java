@@ -83,12 +83,15 @@ class PathRequirementsTest {
     @Requirement({"MR-PATH-002", "MR-PATH-020"})
     void aNewerEpochStartsThePathAnewAtItsFloor() {
         connect();
-        tap.giveB(data(0, psn + 2, psn, 3));
+        p.net.inject(p.b, 0, p.a.config.localAddresses[0], 3, data(0, psn + 2, psn, 3));
+        p.run(MS);
         assertBlock(0, psn, 3, 0b100);
+        assertEquals(1, block().ce());
         int far = psn + 0x12345678;
         tap.giveB(data(1, far + 3, far, 1));
         assertBlock(1, far, 4, 0b1000);
         assertEquals(164, block().byteCount(), "of this epoch alone");
+        assertEquals(0, block().ce());
         // By a probe as well, and over the end of the numbers of epochs.
         tap.giveB(probe(128, 50, 40));
         assertBlock(128, 40, 10);
