@@ -56,7 +56,9 @@ class AllocationTest {
     void encryptionAllocatesABoundedNumberOfBytesADatagram() throws Exception {
         EndpointPair pair = new EndpointPair(1 << 18, 1024, 4, 4, 0, EndpointConfig.INTEGRITY_FULL, true);
         double least = Double.MAX_VALUE;
-        for (int i = 0; i < 20; i++) {
+        long start = System.nanoTime();
+        // Once compiled; on a busy machine that takes its time.
+        for (int i = 0; i < 20 || least >= 2 * 1100 && System.nanoTime() - start < 60_000_000_000L; i++) {
             long datagrams = pair.datagrams;
             long before = THREADS.getCurrentThreadAllocatedBytes();
             pair.run(40);
