@@ -76,6 +76,8 @@ final class ConnectionRecord {
     /** Some stream cannot go on and waits for room to say so. */
     static final int RESET_WAIT = L.i32();
     static final int NEWS_COUNT = L.i32();
+    /** When what is not confirmed is told again by itself. */
+    static final int NAK_REPEAT_NS = L.i64();
     static final int NEWS_HEAD = L.i64();
     /* Negotiated. */
     static final int STREAM_WINDOW = L.i32();
@@ -148,6 +150,8 @@ final class ConnectionRecord {
     static final int SIZE_NEWS = L.i32();
     /* In the place of what only counts while a connection is being resumed. */
     static final int STUCK_SINCE_NS = PARKED_NONCE;
+    /** How long after the time before {@link #NAK_REPEAT_NS} is. */
+    static final int NAK_DELAY_NS = L.i32();
 
     static {
         L.end();

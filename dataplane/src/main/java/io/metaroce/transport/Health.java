@@ -56,6 +56,9 @@ final class Health {
                 state.wakeBy(connection, waitersNs);
             }
         }
+        if (slab.getInt(connection + ConnectionRecord.NAK_COUNT) > 0) {
+            repeatNaks(connection, nowNs);
+        }
         wakePaced(connection, nowNs);
         if (slab.getInt(connection + IN_FLIGHT) > 0 || slab.getInt(connection + SICK_PATHS) > 0) {
             if (slab.getLong(connection + CHECK_NS) - nowNs <= 0) {
@@ -115,6 +118,20 @@ final class Health {
                 state.wakeBy(connection, next);
             }
         }
+    }
+
+    /** The acknowledgement that told of a failed stream may be lost, and the peer have nothing out whose probes would bring another one. */
+    private void repeatNaks(long connection, long nowNs) {
+        long due = slab.getLong(connection + ConnectionRecord.NAK_REPEAT_NS);
+        if (due - nowNs <= 0) {
+            slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
+            state.makeReady(connection);
+            long delay = Math.min(2L * slab.getInt(connection + ConnectionRecord.NAK_DELAY_NS), Limits.NAK_REPEAT_MAX_NS);
+            slab.putInt(connection + ConnectionRecord.NAK_DELAY_NS, (int) delay);
+            due = nowNs + delay;
+            slab.putLong(connection + ConnectionRecord.NAK_REPEAT_NS, due);
+        }
+        state.wakeBy(connection, due);
     }
 
     /**

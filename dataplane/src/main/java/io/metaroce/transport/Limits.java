@@ -86,6 +86,9 @@ public final class Limits {
     static final long WAITER_LOOK_NS = 100;
     /** Messages that one credit request may ask for. */
     static final int CREDIT_ASK_AHEAD = 64;
+    /** Times between acknowledgements that do nothing but tell again what streams failed. */
+    static final long NAK_REPEAT_MIN_NS = 200_000;
+    static final long NAK_REPEAT_MAX_NS = 100_000_000;
     static final long READ_RETRY_NS = 50_000;
     static final long KEEPALIVE_NS = 400_000_000;
     /** Keepalives that must have stayed unanswered before silence counts as loss of the peer. */

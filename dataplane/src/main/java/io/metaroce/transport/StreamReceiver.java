@@ -391,6 +391,10 @@ final class StreamReceiver {
         }
         slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
         state.makeReady(connection);
+        long delay = Math.min(Math.max(Limits.NAK_REPEAT_MIN_NS, 2 * state.config.timerFloorNs), Limits.NAK_REPEAT_MAX_NS);
+        slab.putInt(connection + ConnectionRecord.NAK_DELAY_NS, (int) delay);
+        slab.putLong(connection + ConnectionRecord.NAK_REPEAT_NS, state.nowNs + delay);
+        state.wakeBy(connection, state.nowNs + delay);
         shut(connection, stream, cause);
     }
 

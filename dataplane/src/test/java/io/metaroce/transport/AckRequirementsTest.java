@@ -175,6 +175,23 @@ class AckRequirementsTest {
     }
 
     @Test
+    @Requirement("MR-ENC-010")
+    void successiveAcknowledgementsTakeDifferentWaysBack() {
+        connect();
+        p.post(p.request(Opcode.WRITE, 0, 0, 200_000, 0, 2));
+        assertTrue(p.until(100 * MS, () -> p.completionsA.size() == 2));
+        for (int plane = 0; plane < 2; plane++) {
+            int of = plane;
+            int[] ports = tap.acksToA().stream().filter(s -> s.plane() == of).mapToInt(Tap.Seen::sourcePort).toArray();
+            int same = 0;
+            for (int i = 1; i < ports.length; i++) {
+                same += ports[i] == ports[i - 1] ? 1 : 0;
+            }
+            assertTrue(java.util.Arrays.stream(ports).distinct().count() >= 4 && same < ports.length / 4, same + " of " + ports.length);
+        }
+    }
+
+    @Test
     @Requirement("MR-ACK-007")
     void acknowledgementsTravelOnThePlaneOfTheirData() {
         connect();

@@ -10,7 +10,6 @@ import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -117,20 +116,25 @@ class CreditRequirementsTest {
         send(1, 1);
         p.run(900 * MS);
         long[] asked = tap.acksToB().stream().filter(s -> s.u8(7) > 0).mapToLong(s -> (s.atNs() - at) / 1_000).toArray();
-        long[] expected = LongStream.iterate(200, d -> Math.min(2 * d, 100_000)).limit(asked.length).toArray();
-        long sum = 0;
-        for (int i = 0; i < asked.length; i++) {
-            sum += expected[i];
-            assertEquals(sum, asked[i], 10, "request " + i);
+        double pause = 2 * Math.max(srttUs(0), srttUs(1));
+        assertEquals(pause, asked[0], 3, "two round trips");
+        for (int i = 2; i < asked.length; i++) {
+            double gap = asked[i] - asked[i - 1];
+            assertEquals(Math.min(2.0 * (asked[i - 1] - asked[i - 2]), 100_000), gap, 0.1 * gap + 2, "request " + i);
         }
         assertTrue(asked.length > 15);
-        assertTrue(controls(true, ControlBlock.CREDIT_REQUEST).allMatch(c -> c.stream() == 1 && c.value() == 0));
+        assertTrue(controls(true, ControlBlock.CREDIT_REQUEST).allMatch(c -> c.stream() == 1));
         p.net.filter = (d, plane, port) -> true;
         p.postReceiveB(1, 0, 100, 1);
         assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 1));
         tap.seen.clear();
         p.run(300 * MS);
         assertEquals(0, controls(true, ControlBlock.CREDIT_REQUEST).count(), "until it comes");
+    }
+
+    private double srttUs(int plane) {
+        EndpointState a = Inside.state(p.a.endpoint);
+        return a.slab.getInt(a.plane(a.connectionOf(p.ab), plane) + PlaneRecord.SRTT_NS) / 1e3;
     }
 
     @Test
@@ -151,10 +155,11 @@ class CreditRequirementsTest {
                 wr.remoteKey = p.memoryA.key();
                 assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, wr));
             }
-            return controls(true, ControlBlock.CREDIT_REQUEST).count() == 1;
+            return controls(true, ControlBlock.CREDIT_REQUEST).count() == 5;
         }));
         assertTrue(reads[0] > 20);
-        assertEquals(200_000, p.net.nowNs - at, 20_000);
+        // After 1, 2, 4, 8 and 16 pauses.
+        assertEquals(16_000 * 2 * Math.max(srttUs(0), srttUs(1)), p.net.nowNs - at, 100_000);
     }
 
     @Test

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import io.metaroce.memory.MemoryRegion;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Type;
+import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -446,6 +448,50 @@ class StreamRequirementsTest {
             assertEquals(List.of(new Tap.Control(ControlBlock.STREAM_ERROR_CONFIRM, 0, 5, 0)), confirm.controls());
         }
         assertEquals(1, p.eventsA.stream().filter(e -> e.kind == Event.STREAM_FAILED).count());
+    }
+
+    @Test
+    @Requirement("MR-ERR-021")
+    void aRefusalThatIsLostIsToldAgainThoughNobodyAsks() {
+        connect();
+        MemoryRegion shortLived = p.regionsB.register(0, Arena.ofAuto().allocate(1_000), Peers.ALL);
+        // The request arrives and is acknowledged; the response is lost, and the region ends before it is repeated.
+        boolean[] deaf = {false};
+        p.net.filter = (d, plane, port) -> ((d[4] & 15) != Type.DATA || d[6] != Opcode.READ_RESPONSE) && !(deaf[0] && (d[4] & 15) == Type.ACK);
+        WorkRequest wr = p.request(Opcode.READ_REQUEST, 0, 200_000, 1_000, 0, 2);
+        wr.remoteAddress = shortLived.address();
+        wr.remoteKey = shortLived.key();
+        p.post(wr);
+        p.run(10_000);
+        p.regionsB.deregister(shortLived);
+        assertTrue(p.until(MS, () -> Peers.has(p.eventsB, Event.STREAM_FAILED)));
+        deaf[0] = true;
+        long at = p.net.nowNs;
+        p.run(150_000);
+        deaf[0] = false;
+        assertTrue(p.until(2 * MS, () -> p.completionsA.size() == 2));
+        assertEquals(Cause.BAD_KEY, p.completionsA.getLast().status);
+        assertTrue(p.net.nowNs - at < MS, (p.net.nowNs - at) / 1e6 + " ms");
+        p.run(2 * MS);
+        tap.seen.clear();
+        p.run(300 * MS);
+        assertTrue(tap.acksToA().stream().noneMatch(s -> s.u8(7) > 0), "confirmed, it is over");
+    }
+
+    @Test
+    @Requirement("MR-ERR-021")
+    void refusalsAreRepeatedAtDoublingIntervals() {
+        connect();
+        p.net.filter = (d, plane, port) -> ByteBuffer.wrap(d).getInt(8) == p.ba;
+        tap.giveB(next(1, d -> d.putInt(DataHeader.REMOTE_KEY, 0)));
+        tap.seen.clear();
+        p.run(300 * MS);
+        long[] at = tap.acksToA().stream().filter(s -> s.u8(6) == 0 && s.u8(7) == 1).mapToLong(Tap.Seen::atNs).toArray();
+        assertTrue(at.length >= 9, at.length + " repetitions");
+        for (int i = 2; i < at.length; i++) {
+            double gap = at[i] - at[i - 1];
+            assertTrue(gap > 90 * MS || Math.abs(gap / (at[i - 1] - at[i - 2]) - 2) < 0.2, "repetition " + i);
+        }
     }
 
     @Test
