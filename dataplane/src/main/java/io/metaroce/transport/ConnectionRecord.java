@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
-/** Fields of a connection in the slab (spec: "State"). A record is 576 B, its planes apart ({@link PlaneRecord}). */
+/** Fields of a connection in the slab (spec: "State"). A record is 512 B, its planes apart ({@link PlaneRecord}). */
 final class ConnectionRecord {
-    static final int BYTES = 576;
+    static final int BYTES = 512;
 
     /* States. */
     static final int FREE = 0;

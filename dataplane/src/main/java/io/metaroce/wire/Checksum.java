@@ -2,36 +2,58 @@
 package io.metaroce.wire;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
  * CRC32C (Castagnoli) of memory, and the checksum field made from it. Spec: section "Checksum".
  *
- * <p>Allocation-free once compiled: the buffer views do not escape. One instance per thread.
+ * <p>Allocates a view of each gigabyte of addresses that it first meets, and nothing else, compiled or not. One instance per thread.
  */
 public final class Checksum {
     /** The checksum field itself is not covered: coverage starts here. */
     public static final int COVERAGE_START = 4;
 
-    private final CRC32C crc = new CRC32C();
+    /* A view covers a window of addresses and as much again, so that what begins in a window ends in its view. */
+    private static final int WINDOW_SHIFT = 29;
+    private static final int VIEWS = 16;
 
-    /** CRC32C of {@code length} bytes. */
+    private final CRC32C crc = new CRC32C();
+    private final ByteBuffer[] views = new ByteBuffer[VIEWS];
+    private final long[] windows = new long[VIEWS];
+
+    /** CRC32C of {@code length} bytes, at most 2^29. */
     public int of(long address, int length) {
         crc.reset();
-        crc.update(MemorySegment.ofAddress(address).reinterpret(length).asByteBuffer());
+        update(address, length);
         return (int) crc.getValue();
     }
 
-    /** CRC32C of two pieces as if they lay one behind the other. Either may be empty; then its address is not used. */
+    /** CRC32C of two pieces, at most 2^29 bytes each, as if they lay one behind the other. The address of an empty one is not used. */
     public int of(long header, int headerLength, long payload, int payloadLength) {
         crc.reset();
-        if (headerLength > 0) {
-            crc.update(MemorySegment.ofAddress(header).reinterpret(headerLength).asByteBuffer());
-        }
-        if (payloadLength > 0) {
-            crc.update(MemorySegment.ofAddress(payload).reinterpret(payloadLength).asByteBuffer());
-        }
+        update(header, headerLength);
+        update(payload, payloadLength);
         return (int) crc.getValue();
+    }
+
+    private void update(long address, int length) {
+        if (length > 0) {
+            ByteBuffer view = view(address >>> WINDOW_SHIFT);
+            int at = (int) address & (1 << WINDOW_SHIFT) - 1;
+            crc.update(view.limit(at + length).position(at));
+        }
+    }
+
+    private ByteBuffer view(long window) {
+        int slot = (int) window & VIEWS - 1;
+        ByteBuffer view = views[slot];
+        if (view == null || windows[slot] != window) {
+            view = MemorySegment.ofAddress(window << WINDOW_SHIFT).reinterpret(2L << WINDOW_SHIFT).asByteBuffer();
+            views[slot] = view;
+            windows[slot] = window;
+        }
+        return view;
     }
 
     /**
