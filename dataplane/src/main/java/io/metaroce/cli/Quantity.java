@@ -25,6 +25,20 @@ public final class Quantity {
         }
     }
 
+    /** Nanoseconds; ns, us, ms or s must follow. */
+    public static final class Nanoseconds implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            String s = text.trim();
+            long unit = s.endsWith("ns") ? 1 : s.endsWith("us") ? 1_000 : s.endsWith("ms") ? 1_000_000 : 1_000_000_000;
+            String number = s.replaceFirst("(ns|us|ms|s)$", "");
+            if (number.equals(s) || !number.matches("[0-9]{1,9}(\\.[0-9]{1,9})?")) {
+                throw new TypeConversionException("'" + text + "' is not a time with its unit, such as 10ms");
+            }
+            return Math.round(Double.parseDouble(number) * unit);
+        }
+    }
+
     static long parse(String text, long step, String expected) {
         String s = text.trim().toUpperCase(java.util.Locale.ROOT);
         if (s.endsWith("IB")) {

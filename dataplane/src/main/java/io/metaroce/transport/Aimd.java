@@ -45,6 +45,8 @@ final class Aimd {
             float excess = (rttNs - slab.getInt(plane + PlaneRecord.SRTT_NS)) / scale;
             // The correction of a whole window is that of a few packets: a run that comes back as one is one sample, not fifteen.
             float samples = acked * Math.min(1f, DELAY_SAMPLES / w);
+            // Marked packets do not gain, however quick they were: of a full queue that drops, what gets through may well be quick.
+            samples *= excess < 0 ? 1f - fraction : 1f;
             w *= Math.clamp(1f - Limits.DELAY_GAIN * samples * Math.clamp(excess, -1f, 1f), 0.5f, 2f);
         }
         windows.setFactor(plane, path, w / unit);

@@ -105,16 +105,16 @@ final class Health {
         state.wakeBy(connection, Math.max(next, nowNs + 1_000_000));
     }
 
+    /** What pacing held back goes when its time has come; the timer that has just gone off may have been for something earlier. */
     private void wakePaced(long connection, long nowNs) {
+        if (slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) == 0 && slab.getLong(connection + ConnectionRecord.ORPHAN_HEAD) == 0) {
+            return;
+        }
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long next = slab.getLong(state.plane(connection, p) + PlaneRecord.NEXT_TX_NS);
-            if (next == 0 || slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) <= 0) {
-                continue;
-            }
-            if (next - nowNs <= 0) {
+            if (next != 0 && next - nowNs <= 0) {
                 state.makeReady(connection);
-            } else {
-                // Whatever else woke us took this wake-up with it.
+            } else if (next != 0) {
                 state.wakeBy(connection, next);
             }
         }
@@ -235,6 +235,7 @@ final class Health {
                 && slab.addInt(path + PathRecord.PROOFS, 1) >= proofsNeeded()) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);
+            giveUpPlaneOfDeadPaths(connection, plane, path);
         } else {
             paths.wantProbe(connection, path);
             witness(connection, path);
@@ -323,6 +324,20 @@ final class Health {
             slab.addInt(plane + PlaneRecord.PROOFS, 1);
         }
         return slab.getInt(plane + PlaneRecord.PROOFS) >= proofsNeeded() && silentNs > quiet;
+    }
+
+    /** A plane whose last path has died is down, too: one path goes on trying, and acknowledgements take other planes. */
+    private void giveUpPlaneOfDeadPaths(long connection, long plane, long dead) {
+        int number = DataHeader.planeOf(slab.getInt(dead + PathRecord.NUMBER));
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            if (slab.getInt(state.path(connection, number, i) + PathRecord.STATE) != PathRecord.PROBING) {
+                return;
+            }
+        }
+        if (slab.getInt(connection + ConnectionRecord.PLANES) > 1) {
+            slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.DOWN);
+            state.statsOf(connection).planeFailures++;
+        }
     }
 
     /** One decision for all paths of the plane. */

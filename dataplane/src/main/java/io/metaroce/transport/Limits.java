@@ -103,6 +103,11 @@ public final class Limits {
     static final float MIN_FACTOR_PACKETS = 0.1f;
     static final float MAX_FACTOR = 3f;
     static final float REVIVED_FACTOR = 0.75f;
+    /* A route that loses more than this is bad: a multiple of what its plane loses, and so much more. */
+    static final float BAD_ROUTE_RATIO = 1.5f;
+    static final float BAD_ROUTE_MARGIN = 0.05f;
+    /** Packets over which loss is reckoned: the more, the surer. */
+    static final int LOSS_MEMORY = 256;
     static final float LAST_HOP_MARKED = 0.7f;
     static final float LAST_HOP_SHARE = 0.9f;
     static final float PACE_BELOW = 0.95f;

@@ -30,6 +30,8 @@ final class PathRecord {
     static final int FACTOR = L.f32();
     static final int INVERSE_FACTOR = L.f32();
     static final int MARKED = L.f32();
+    /** Part of the packets lost, lately. */
+    static final int LOST = L.f32();
     static final int SRTT_NS = L.i32();
     static final int ACKED_CE = L.i32();
     static final int ACKS = L.i32();

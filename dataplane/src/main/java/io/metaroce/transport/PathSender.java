@@ -160,6 +160,7 @@ final class PathSender {
             slab.addInt(path + PathRecord.RTX_COUNT, lost);
             slab.addInt(plane + PlaneRecord.RTX_PACKETS, lost);
             slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
+            noteLoss(path, acked, lost);
         }
         if (acked + lost > 0 || answered) {
             progress(connection, plane, path, block, acked, answered, nowNs);
@@ -270,13 +271,41 @@ final class PathSender {
         state.makeReady(connection);
     }
 
-    /** A path marked far more than its plane, with a window far below the mean, leaves its route (spec: "Re-entropy"). */
+    /** A mean that forgets as slowly as it takes to tell a bad route from bad luck. */
+    private void noteLoss(long path, int acked, int lost) {
+        float mean = slab.getFloat(path + PathRecord.LOST);
+        float n = acked + lost;
+        slab.putFloat(path + PathRecord.LOST, mean + n / (n + Limits.LOSS_MEMORY) * (lost / n - mean));
+    }
+
+    /** Part of the packets lost on the paths of a plane. */
+    private float meanLoss(long connection, int planeNumber) {
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        float sum = 0;
+        for (int i = 0; i < paths; i++) {
+            sum += slab.getFloat(state.path(connection, planeNumber, i) + PathRecord.LOST);
+        }
+        return sum / paths;
+    }
+
+    private boolean losesTooMuch(long connection, long path) {
+        float lost = slab.getFloat(path + PathRecord.LOST);
+        return lost > Limits.BAD_ROUTE_MARGIN && lost > Limits.BAD_ROUTE_MARGIN
+                + Limits.BAD_ROUTE_RATIO * meanLoss(connection, DataHeader.planeOf(slab.getInt(path + PathRecord.NUMBER)));
+    }
+
+    /**
+     * A path marked far more than its plane, with a window far below the mean, leaves its route, and so does one that loses far more
+     * than its plane (spec: "Changing a bad route").
+     */
     private void considerNewRoute(long connection, long plane, long path) {
+        if (slab.getInt(path + PathRecord.STATE) != PathRecord.GOOD || slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) == 1) {
+            return;
+        }
         float marked = slab.getFloat(path + PathRecord.MARKED);
         float mean = slab.getFloat(plane + PlaneRecord.FACTOR_SUM) / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        if (slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD && slab.getInt(path + PathRecord.ACKS) > 8 && marked > 0.5f
-                && slab.getFloat(plane + PlaneRecord.MARKED) < 0.5f * marked && slab.getFloat(path + PathRecord.FACTOR) < 0.5f * mean
-                && slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) > 1) {
+        if (losesTooMuch(connection, path) || slab.getInt(path + PathRecord.ACKS) > 8 && marked > 0.5f
+                && slab.getFloat(plane + PlaneRecord.MARKED) < 0.5f * marked && slab.getFloat(path + PathRecord.FACTOR) < 0.5f * mean) {
             slab.putInt(path + PathRecord.STATE, PathRecord.DRAINING);
             slab.addInt(connection + SICK_PATHS, 1);
         }
@@ -296,6 +325,7 @@ final class PathSender {
                 freshPort(DataHeader.planeOf(number), slab.getInt(path + PathRecord.SOURCE_PORT), DataHeader.indexOf(number)));
         slab.putInt(path + PathRecord.ACKED_CE, 0);
         slab.putFloat(path + PathRecord.MARKED, 0);
+        slab.putFloat(path + PathRecord.LOST, 0);
         slab.putInt(path + PathRecord.ACKS, 0);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         slab.putInt(path + PathRecord.SRTT_NS, slab.getInt(plane + PlaneRecord.MIN_RTT_NS));

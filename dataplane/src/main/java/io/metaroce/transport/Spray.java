@@ -78,6 +78,14 @@ final class Spray {
                 || isPaced(connection, ofPlane, nowNs)) {
             return 0;
         }
+        return repairRoom(connection, ofPlane, ofPath, nowNs);
+    }
+
+    /**
+     * Packets that this path may repeat now. Neither its state nor pacing holds repairs back, but windows do: where a full queue drops
+     * what it cannot mark, repairs that go at once would be dropped again and again and keep it full.
+     */
+    int repairRoom(long connection, long ofPlane, long ofPath, long nowNs) {
         float window = windows.window(connection, ofPlane, nowNs);
         int planeRoom = (int) window - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);
         int pathRoom = limit(ofPlane, ofPath, activeScale(connection, window)) - slab.getInt(ofPath + PathRecord.IN_FLIGHT);

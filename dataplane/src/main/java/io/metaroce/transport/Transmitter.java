@@ -165,7 +165,7 @@ final class Transmitter {
     /** One run of packets on one path; returns how many. {@code repairs}: some path may have packets to repeat. */
     private int run(long connection, int most, boolean repairs, long nowNs) {
         int limit = Math.min(most, state.config.runLength);
-        long path = repairs ? pathToRepair(connection) : 0;
+        long path = repairs ? pathToRepair(connection, nowNs) : 0;
         int sent = 0;
         int room;
         if (path != 0) {
@@ -173,7 +173,7 @@ final class Transmitter {
             int number = slab.getInt(path + PathRecord.NUMBER);
             spray.planeNumber = DataHeader.planeOf(number);
             spray.plane = state.plane(connection, spray.planeNumber);
-            room = limit;
+            room = Math.min(limit, spray.repairRoom(connection, spray.plane, path, nowNs));
         } else {
             int waiting = slab.getInt(connection + UNSENT_PACKETS);
             if (slab.getLong(connection + ORPHAN_HEAD) == 0 && slab.getLong(connection + STREAMS_HEAD) == 0
@@ -213,7 +213,7 @@ final class Transmitter {
     }
 
     /** A path that may repeat what it lost, or 0. */
-    private long pathToRepair(long connection) {
+    private long pathToRepair(long connection, long nowNs) {
         int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             if (slab.getInt(state.plane(connection, p) + PlaneRecord.RTX_PACKETS) == 0) {
@@ -222,7 +222,7 @@ final class Transmitter {
             for (int i = 0; i < perPlane; i++) {
                 long path = state.path(connection, p, i);
                 if (slab.getInt(path + PathRecord.RTX_COUNT) > 0 && slab.getInt(path + PathRecord.STATE) != PathRecord.PROBING
-                        && spanFree(path)) {
+                        && spanFree(path) && spray.repairRoom(connection, state.plane(connection, p), path, nowNs) > 0) {
                     return path;
                 }
             }

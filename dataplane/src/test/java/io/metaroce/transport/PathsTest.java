@@ -193,6 +193,72 @@ class PathsTest {
         assertTrue(path(q, 2).window < before[0], path(q, 2).window + " against " + before[0]);
     }
 
+    /** A shallow queue that is full: it marks what it takes and drops the rest. */
+    @Test
+    @Requirement({"MR-LOSS-004", "MR-CC-012", "MR-CC-013"})
+    void aFullQueueIsNotKeptFullByRepairs() {
+        Peers p = busy(61);
+        // Very unequal routes, so that delay would favour some of them.
+        p.net.jitterPerPortNs = 40_000;
+        p.run(200_000);
+        // Fewer marks than would count as those of the last hop.
+        p.net.mark = 0.6;
+        p.net.loss = 0.6;
+        // Time enough for the marks to have their say; from then on nobody may have more out than the windows have shrunk to.
+        p.run(1_000_000);
+        assertTrue(p.completionsA.size() < MESSAGES, "the test wants a transfer under way");
+        for (int sample = 0; sample < 50; sample++) {
+            p.run(20_000);
+            for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+                PathStats s = path(p, i);
+                assertTrue(s.window < 80, "a path marked as much as its plane has a window of " + s.window);
+                assertTrue(s.inflight <= s.window * 1.2 + 1, s.inflight + " packets out in a window of " + s.window);
+            }
+        }
+        p.net.mark = 0;
+        p.net.loss = 0;
+        assertAllWritten(p);
+    }
+
+    /** One route of four loses a third of its packets: its path takes another; where all lose as much, none does. */
+    @Test
+    @Requirement("MR-LOSS-040")
+    void aRouteThatLosesMuchIsLeft() {
+        for (boolean everywhere : new boolean[] {false, true}) {
+            Peers p = busy(64);
+            java.util.Random random = new java.util.Random(64);
+            int port = path(p, 1).sourcePort;
+            p.net.filter = (d, plane, s) -> d[4] != 0x15 || !everywhere && (plane != 0 || s != port) || random.nextInt(3) != 0;
+            assertAllWritten(p);
+            p.run(10_000_000);
+            int moved = 0;
+            for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+                moved += path(p, i).epoch;
+            }
+            assertEquals(0, p.statsA().deadPaths);
+            assertEquals(everywhere ? 0 : 1, moved);
+            assertTrue(everywhere || path(p, 1).sourcePort != port);
+        }
+    }
+
+    /** Few packets are out, so one path after the other shows that it is dead; that is a dead plane all the same. */
+    @Test
+    @Requirement("MR-LOSS-035")
+    void aPlaneOfDeadPathsIsDown() {
+        Peers p = new Peers(62, slow(62), slow(63)).connect();
+        p.net.blockedPlane[1] = true;
+        int[] posted = {0};
+        assertTrue(p.until(200_000_000L, () -> {
+            // One packet at a time.
+            if (p.completionsA.size() == posted[0]) {
+                p.post(p.request(Opcode.WRITE, 0, 0, 1_000, 0, posted[0]++));
+            }
+            return p.statsA().planeFailures == 1;
+        }), p.statsA().deadPaths + " dead paths");
+        p.net.blockedPlane[1] = false;
+        assertTrue(p.until(200_000_000L, () -> path(p, 4).stateName().equals("good")), path(p, 4).stateName());
+    }
+
     @Test
     @Requirement("MR-CC-005")
     void theLeastRttIsMeasuredAnewWithoutOurOwnQueue() {
@@ -321,6 +387,38 @@ class PathsTest {
             answer.localKey = p.memoryB.key();
             assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, answer));
             assertTrue(p.until(100_000_000L, () -> p.completionsA.stream().anyMatch(c -> c.isReceive)), "answer, seed " + seed);
+        }
+    }
+
+    /** A share below the line is paced: what waits for its time goes when the time has come, and not with the next sign of life. */
+    @Test
+    @Requirement("MR-CC-020")
+    void whatIsPacedGoesInTime() {
+        for (int seed = 0; seed < 40; seed++) {
+            EndpointConfig a = slow(1200 + seed);
+            EndpointConfig b = slow(1300 + seed);
+            a.lineRateKbps = 300_000;
+            b.lineRateKbps = 300_000;
+            Peers p = new Peers(1200 + seed, a, b).connect();
+            p.net.mark = 0.8;
+            p.net.loss = seed % 2 * 0.02;
+            int[] posted = {0};
+            long[] last = {p.net.nowNs};
+            long[] gap = {0};
+            int[] seen = {0};
+            p.until(300_000_000L, () -> {
+                while (posted[0] - p.completionsA.size() < 16) {
+                    p.post(p.request(Opcode.WRITE, 0, 0, 20_000, 0, posted[0]++));
+                }
+                if (p.completionsA.size() > seen[0]) {
+                    seen[0] = p.completionsA.size();
+                    gap[0] = Math.max(gap[0], p.net.nowNs - last[0]);
+                    last[0] = p.net.nowNs;
+                }
+                return false;
+            });
+            gap[0] = Math.max(gap[0], p.net.nowNs - last[0]);
+            assertTrue(gap[0] < 50_000_000L, "a pause of " + gap[0] / 1e6 + " ms after " + seen[0] + " messages, seed " + seed);
         }
     }
 

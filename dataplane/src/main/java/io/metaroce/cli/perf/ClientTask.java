@@ -70,6 +70,9 @@ final class ClientTask implements Task {
         warmupNs = (long) (options.warmup * 1e9);
         measureNs = options.iterations != null ? Long.MAX_VALUE : (long) (options.seconds() * 1e9);
         iterations = options.iterations != null ? options.iterations : Long.MAX_VALUE;
+        if (options.intervals != null) {
+            result.series = new Series(options.intervals, measureNs, loop.port().planes());
+        }
         result.plan = plan;
         result.peer = server.toString();
     }
@@ -223,6 +226,9 @@ final class ClientTask implements Task {
         side.mark();
         side.initiator.startMeasuring(nowNs, iterations);
         result.startWallMillis = Clock.wallMillis();
+        if (result.series != null) {
+            result.series.start(nowNs, loop.endpoint(), connection);
+        }
         enter(Phase.MEASURING);
         nextProgressNs = nowNs;
     }
@@ -232,6 +238,9 @@ final class ClientTask implements Task {
         if (planeBlock != null && !planeBlocked && inPhaseNs >= planeBlock.afterNs()) {
             planeBlocked = true;
             planeBlocker.accept(planeBlock.plane());
+        }
+        if (result.series != null) {
+            result.series.sample(nowNs, initiator.messages() * plan.size(), endpoint, connection);
         }
         if (nowNs - nextProgressNs >= 0) {
             nextProgressNs = nowNs + Progress.INTERVAL_NS;

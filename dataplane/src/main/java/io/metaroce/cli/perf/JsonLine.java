@@ -69,6 +69,27 @@ final class JsonLine {
         return this;
     }
 
+    JsonLine put(String key, long[] values) {
+        key(key);
+        numbers(values);
+        return this;
+    }
+
+    /** An element of an array that is itself an array of numbers. */
+    JsonLine element(long[] values) {
+        comma();
+        numbers(values);
+        return this;
+    }
+
+    private void numbers(long[] values) {
+        b.append('[');
+        for (int i = 0; i < values.length; i++) {
+            b.append(i == 0 ? "" : ",").append(values[i]);
+        }
+        b.append(']');
+    }
+
     private void key(String key) {
         comma();
         string(key);

@@ -48,7 +48,11 @@ final class Report {
             j.openElement().put("sender", row.sender()).put("plane", p.plane()).put("index", p.index()).put("source_port", p.sourcePort())
                     .put("packets", p.packets()).put("share", row.share()).put("rtt_us", p.rttUs()).put("state", p.state()).close();
         }
-        return j.closeArray().close().toString();
+        j.closeArray();
+        if (r.series != null) {
+            r.series.putInto(j, r.startWallMillis);
+        }
+        return j.close().toString();
     }
 
     static void table(Result r, PrintWriter out) {

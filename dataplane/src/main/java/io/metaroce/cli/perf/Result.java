@@ -28,6 +28,8 @@ final class Result {
     /** Longest pause between two completions, nanoseconds. */
     long longestPauseNs;
     long startWallMillis;
+    /** Null unless asked for. */
+    Series series;
 
     /** Messages of the whole run, warm-up included, and those that the targets found right. */
     long sentInAll;

@@ -49,6 +49,10 @@ public final class RunOptions {
     @Option(names = "--json", description = "Prints one JSON object on one line instead of the table.")
     boolean json;
 
+    @Option(names = "--intervals", paramLabel = "TIME", converter = Quantity.Nanoseconds.class,
+            description = "With --json: what was completed, and the packets sent on each plane, in every interval of this length, such as 10ms.")
+    Long intervals;
+
     @Option(names = "--hdr", paramLabel = "FILE", description = "Writes the latencies as an HdrHistogram log.")
     Path hdr;
 
@@ -76,6 +80,9 @@ public final class RunOptions {
         require(!latency || !bidirectional, "--latency and --bidirectional exclude each other");
         require(hdr == null || (hdr.toAbsolutePath().getParent() != null && Files.isDirectory(hdr.toAbsolutePath().getParent())),
                 "--hdr " + hdr + " is in a folder that does not exist");
+        require(intervals == null || (json && iterations == null), "--intervals needs --json, and a time instead of --iterations");
+        require(intervals == null || (intervals > 0 && seconds() * 1e9 / intervals <= Series.MAX_INTERVALS),
+                "--intervals " + intervals + " ns makes more than " + Series.MAX_INTERVALS + " of them");
         plan();
     }
 

@@ -26,6 +26,11 @@ final class PlaneOutput {
      */
     private static final int MOST_STAGED = 64;
     private static final int LEAST_STAGED = 4;
+    /**
+     * A device that has taken nothing for this long does not send: what is offered to it is dropped, so that it does not hold up the
+     * other planes. Some virtual devices show no other sign of a link that is down.
+     */
+    private static final long STALLED_NS = 10_000_000L;
 
     private final Plane plane;
     private final TxBuffers buffers;
@@ -42,6 +47,8 @@ final class PlaneOutput {
     private int stagedBytes;
     private int chunk = MOST_STAGED;
     private boolean blocked;
+    /** When the device began to take nothing; 0 while it takes. */
+    private long refusingSinceNs;
 
     PlaneOutput(Plane plane, PlaneConfig config, TxBuffers buffers, PortCounters counters) {
         this.plane = plane;
@@ -66,6 +73,9 @@ final class PlaneOutput {
     void offer(TxBurst burst, int i, byte[] fate) {
         fate[i] = KEPT;
         if (blocked) {
+            if (isStalled()) {
+                drop(fate, i, ENETDOWN);
+            }
             return;
         }
         int datagram = burst.headerLength[i] + burst.payloadLength[i];
@@ -144,6 +154,23 @@ final class PlaneOutput {
         fate[i] = GONE;
     }
 
+    /** Of a device that does not send any more, what it refused is lost, as on a link that is down. */
+    private void refused(int sent, int offered, byte[] fate) {
+        if (sent > 0) {
+            refusingSinceNs = 0;
+        } else if (refusingSinceNs == 0) {
+            refusingSinceNs = plane.nowNs();
+        } else if (isStalled()) {
+            for (int k = 0; k < offered; k++) {
+                drop(fate, slots[k], ENETDOWN);
+            }
+        }
+    }
+
+    private boolean isStalled() {
+        return refusingSinceNs != 0 && plane.nowNs() - refusingSinceNs >= STALLED_NS;
+    }
+
     /** Hands what is lined up to the device. */
     void flush(TxBurst burst, byte[] fate) {
         int n = staged;
@@ -169,6 +196,7 @@ final class PlaneOutput {
             chunk = Math.max(LEAST_STAGED, sent);
             blocked = true;
         }
+        refused(sent, n, fate);
         stagedBytes = 0;
     }
 }

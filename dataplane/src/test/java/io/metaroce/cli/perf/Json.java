@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /** A strict little JSON reader for tests: anything that is not JSON throws. */
-final class Json {
+public final class Json {
     private final String text;
     private int at;
     private Object root;
@@ -16,7 +16,7 @@ final class Json {
         this.text = text;
     }
 
-    static Json parse(String text) {
+    public static Json parse(String text) {
         Json json = new Json(text);
         json.root = json.value();
         if (json.at != text.length()) {
@@ -26,7 +26,7 @@ final class Json {
     }
 
     /** The value at a path such as {@code paths.0.state}: String, Double, Boolean, Map or List. */
-    Object at(String path) {
+    public Object at(String path) {
         Object o = root;
         for (String step : path.split("\\.")) {
             o = o instanceof List<?> list ? list.get(Integer.parseInt(step)) : ((Map<?, ?>) o).get(step);
@@ -37,11 +37,11 @@ final class Json {
         return o;
     }
 
-    boolean has(String field) {
+    public boolean has(String field) {
         return ((Map<?, ?>) root).containsKey(field);
     }
 
-    int size(String path) {
+    public int size(String path) {
         return ((List<?>) at(path)).size();
     }
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.lab;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.cli.Main;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A laboratory of network namespaces, built by {@code scripts/lab} and gone when this is closed or the process ends. */
+final class Lab implements AutoCloseable {
+    /** Whether the tests take their long form. */
+    static final boolean LONG = Boolean.getBoolean("lab.long");
+
+    private static final AtomicInteger MADE = new AtomicInteger();
+    private static final Path SCRIPT = script();
+
+    private final String name = "test" + ProcessHandle.current().pid() + "-" + MADE.incrementAndGet();
+    private final Thread atExit = new Thread(this::down);
+    final int planes;
+    final boolean fabric;
+
+    /** @param options of {@code scripts/lab up}, apart from the number of planes or links */
+    Lab(int planes, String... options) {
+        this.planes = planes;
+        fabric = List.of(options).contains("--fabric");
+        Runtime.getRuntime().addShutdownHook(atExit);
+        List<String> words = new ArrayList<>(List.of("up", "--planes", Integer.toString(planes)));
+        words.addAll(List.of(options));
+        lab(words.toArray(String[]::new));
+    }
+
+    private static Path script() {
+        Path at = Path.of("scripts/lab").toAbsolutePath();
+        return Files.exists(at) ? at : Path.of("../scripts/lab").toAbsolutePath().normalize();
+    }
+
+    /** Runs {@code scripts/lab} with these words and returns what it printed. */
+    String lab(String... words) {
+        return run(List.of(SCRIPT.toString(), "--name", name), words);
+    }
+
+    private static String run(List<String> first, String... words) {
+        try {
+            List<String> command = new ArrayList<>(first);
+            command.addAll(List.of(words));
+            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(0, process.waitFor(), () -> String.join(" ", command) + ": " + output);
+            return output;
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What becomes of a plane, or of a link of a fabric: {@code "rate 200M"}. Quickly, as some tests look at the milliseconds after it. */
+    void plane(int plane, String action) {
+        run(List.of("setsid", "--wait", "bash", "-c", "echo -10 > /proc/self/autogroup; exec \"$0\" \"$@\"", SCRIPT.toString(), "--name", name,
+                "plane", Integer.toString(plane)), action.split(" "));
+    }
+
+    void everyPlane(String action) {
+        for (int plane = 0; plane < planes; plane++) {
+            plane(plane, action);
+        }
+    }
+
+    /** A counter of the switch port that sends towards b ({@code "ab"}) or a. */
+    long counter(int plane, String direction, String counter) {
+        for (String line : lab("stats").split("\n")) {
+            Map<String, String> fields = new LinkedHashMap<>();
+            for (String field : line.split(" ")) {
+                fields.put(field.split("=")[0], field.split("=")[1]);
+            }
+            if (fields.get("plane").equals(Integer.toString(plane)) && fields.get("direction").equals(direction)) {
+                return Long.parseLong(fields.get(counter));
+            }
+        }
+        throw new IllegalArgumentException("no port " + plane + " " + direction);
+    }
+
+    /** Starts the metaroce command on a host, ahead of what else wants the processor. */
+    Process start(String host, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(SCRIPT.toString(), "--name", name, "on", host, "--first",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow", "-Xmx512m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(arguments);
+        return new ProcessBuilder(command).start();
+    }
+
+    /** Arguments that name the addresses of a host's planes. */
+    String bind(String host) {
+        int last = host.equals("a") ? 1 : 2;
+        if (fabric) {
+            return "10.68." + last + ".2";
+        }
+        StringBuilder all = new StringBuilder();
+        for (int plane = 0; plane < planes; plane++) {
+            all.append(plane == 0 ? "" : ",").append("10.66.").append(plane).append('.').append(last);
+        }
+        return all.toString();
+    }
+
+    @Override
+    public void close() {
+        down();
+        Runtime.getRuntime().removeShutdownHook(atExit);
+    }
+
+    private void down() {
+        assertTrue(lab("down").isEmpty());
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.lab;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.cli.perf.Json;
+import io.metaroce.core.Affinity;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A {@code metaroce perf} run from host a to host b of a lab, as two processes. */
+final class Transfer implements AutoCloseable {
+    private static final double PATIENCE_SECONDS = 60;
+
+    private final Process server;
+    private final Process client;
+    private final List<String> serverOut = Collections.synchronizedList(new ArrayList<>());
+    private final List<String> out = Collections.synchronizedList(new ArrayList<>());
+    private final List<String> err = Collections.synchronizedList(new ArrayList<>());
+
+    /**
+     * @param common options of both sides, among them {@code --bind}, if not the addresses of the lab's planes
+     * @param run options of the client
+     */
+    Transfer(Lab lab, String common, String run) throws IOException, InterruptedException {
+        int planes = lab.fabric ? 1 : lab.planes;
+        server = lab.start("b", words("perf server --planes " + planes + " --bind " + lab.bind("b") + cpu(1) + " " + common));
+        follow(server.inputReader(), serverOut);
+        follow(server.errorReader(), serverOut);
+        await(() -> serverOut.stream().anyMatch(l -> l.startsWith("ready ")), "the server does not start: " + serverOut);
+        client = lab.start("a", words("perf client " + lab.bind("b").split(",")[0] + " --planes " + planes + " --bind " + lab.bind("a")
+                + cpu(0) + " --json " + common + " " + run));
+        follow(client.inputReader(), out);
+        follow(client.errorReader(), err);
+    }
+
+    /** A core for each side, where there are two. */
+    private static String cpu(int which) {
+        int[] cores = Affinity.allowed();
+        return cores.length < 2 ? "" : " --cpu " + cores[which];
+    }
+
+    private static List<String> words(String text) {
+        return List.of(text.strip().split(" +"));
+    }
+
+    private static void follow(BufferedReader reader, List<String> lines) {
+        Thread.ofPlatform().daemon().start(() -> reader.lines().forEach(lines::add));
+    }
+
+    private static void await(java.util.function.BooleanSupplier condition, String otherwise) throws InterruptedException {
+        for (int i = 0; i < PATIENCE_SECONDS * 50; i++) {
+            if (condition.getAsBoolean()) {
+                return;
+            }
+            Thread.sleep(20);
+        }
+        throw new AssertionError(otherwise);
+    }
+
+    /** Waits for the server to say that the run has begun; the warm-up follows. */
+    void awaitStart() throws InterruptedException {
+        await(() -> serverOut.stream().anyMatch(l -> l.startsWith("client ")) || !client.isAlive(), "no client: " + err);
+    }
+
+    /** Waits for the end, which must be without any error and with every message verified, and returns the result. */
+    Json finish() throws InterruptedException {
+        assertTrue(client.waitFor((long) PATIENCE_SECONDS, TimeUnit.SECONDS), () -> "still running: " + this);
+        await(() -> !out.isEmpty() || client.exitValue() != 0, "no result: " + this);
+        assertEquals(0, client.exitValue(), this::toString);
+        assertTrue(err.stream().noneMatch(l -> l.startsWith("error")), this::toString);
+        Json json = Json.parse(out.getLast());
+        assertEquals(true, json.at("verified"), this::toString);
+        return json;
+    }
+
+    static long number(Json json, String path) {
+        return Math.round((double) json.at(path));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        for (Process process : List.of(client, server)) {
+            process.toHandle().destroy();
+            if (!process.waitFor(5, TimeUnit.SECONDS)) {
+                process.toHandle().destroyForcibly();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "server " + serverOut + ", client " + out + ", " + err;
+    }
+}
