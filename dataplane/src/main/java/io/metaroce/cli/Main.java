@@ -2,6 +2,7 @@
 package io.metaroce.cli;
 
 import io.metaroce.cli.perf.PerfCommand;
+import io.metaroce.cli.state.StateCommand;
 import java.io.PrintWriter;
 import java.util.ServiceLoader;
 import picocli.CommandLine;
@@ -14,7 +15,7 @@ import picocli.CommandLine.Spec;
 /** The {@code metaroce} command. */
 @Command(name = "metaroce", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
         description = "RDMA over lossy Ethernet: the tools of MetaRoCE for Java.",
-        subcommands = PerfCommand.class,
+        subcommands = {PerfCommand.class, StateCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:success",

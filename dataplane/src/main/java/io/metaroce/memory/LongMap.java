@@ -6,7 +6,7 @@ package io.metaroce.memory;
  * deletion by shifting back. Bounded; never more than half full. One thread, no allocation after construction.
  */
 public final class LongMap {
-    private static final int ENTRY_BYTES = 16;
+    public static final int ENTRY_BYTES = 16;
 
     private final Slab slab;
     private final long base;
@@ -24,6 +24,11 @@ public final class LongMap {
 
     private static int slots(int maxEntries) {
         return Integer.highestOneBit(Math.max(4, maxEntries) * 2 - 1) * 2;
+    }
+
+    /** Places in the table; at most half of them are taken. */
+    public int slots() {
+        return mask + 1;
     }
 
     public static long bytes(int maxEntries) {

@@ -47,6 +47,15 @@ final class CompletionQueue {
         return Slab.roundUp((long) capacity * ENTRY_BYTES);
     }
 
+    int capacity() {
+        return capacity;
+    }
+
+    /** Completions that wait to be polled. */
+    int size() {
+        return count;
+    }
+
     /** Takes a place for a later {@link #push}; false when all are taken. */
     boolean reserve() {
         if (reserved == capacity) {

@@ -6,6 +6,7 @@ import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import java.util.List;
 
 /**
  * One end of the transport: the whole protocol, without I/O, clock, threads or allocation after construction.
@@ -720,6 +721,11 @@ public final class Endpoint {
     /** For tests of single parts. */
     EndpointState state() {
         return state;
+    }
+
+    /** The kinds of records behind {@link #stateBytes}, their sizes and numbers. Allocates. */
+    public List<StateRecords.Kind> stateRecords() {
+        return StateRecords.of(state);
     }
 
     /** Bytes of off-heap state, all of it taken at construction. */

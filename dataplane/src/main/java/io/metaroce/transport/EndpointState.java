@@ -138,7 +138,7 @@ final class EndpointState {
         cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
     }
 
-    private static long inlineRoom(EndpointConfig config) {
+    static long inlineRoom(EndpointConfig config) {
         return Math.max(Long.BYTES, config.maxInlineBytes + 7 & -8);
     }
 

@@ -19,6 +19,11 @@ final class Names {
         map = new LongMap(slab, entries(connections, parked));
     }
 
+    /** Places in the table. */
+    static long places(int connections, int parked) {
+        return bytes(connections, parked) / LongMap.ENTRY_BYTES;
+    }
+
     static long bytes(int connections, int parked) {
         return LongMap.bytes(entries(connections, parked));
     }

@@ -11,7 +11,7 @@ import io.metaroce.wire.Bytes;
  * (spec: "Local memory of a message"). No list is longer than its message: walks end where the bytes do.
  */
 final class SegmentLists {
-    private static final int ENTRY_BYTES = 16;
+    static final int ENTRY_BYTES = 16;
     private static final int ADDRESS = 0;
     private static final int LENGTH = 8;
     private static final int KEY = 12;
