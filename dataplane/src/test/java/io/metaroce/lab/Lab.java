@@ -63,7 +63,7 @@ final class Lab implements AutoCloseable {
 
     /** What becomes of a plane, or of a link of a fabric: {@code "rate 200M"}. Quickly, as some tests look at the milliseconds after it. */
     void plane(int plane, String action) {
-        run(List.of("setsid", "--wait", "bash", "-c", "echo -10 > /proc/self/autogroup; exec \"$0\" \"$@\"", SCRIPT.toString(), "--name", name,
+        run(List.of("setsid", "--wait", "bash", "-c", "echo -20 > /proc/self/autogroup; exec \"$0\" \"$@\"", SCRIPT.toString(), "--name", name,
                 "plane", Integer.toString(plane)), action.split(" "));
     }
 

@@ -3,10 +3,12 @@ package io.metaroce.port.dpdk;
 
 /** Fits the buffers of virtual devices to the MTU, where their arguments leave that open: each must hold a whole frame, and not much more. */
 final class DeviceArguments {
-    /** What af_packet's frames carry besides the Ethernet frame. */
+    /** What the kernel puts in front of a received frame in the ring, beyond what the data room has to spare. */
     private static final int PACKET_RING_HEADER = 32;
-    private static final int PACKET_RING_BLOCK = 1 << 16;
+    /** Frames begin on cache lines, so this many of them fill whole pages, as a block must. */
+    private static final int PACKET_RING_BLOCK_FRAMES = 64;
     private static final int PACKET_RING_FRAMES = 512;
+    private static final int CACHE_LINE = 64;
 
     private DeviceArguments() {
     }
@@ -17,9 +19,9 @@ final class DeviceArguments {
             return device + ",bsize=" + room;
         }
         if (device.startsWith("net_af_packet") && !device.contains("framesz=")) {
-            int frame = room + PACKET_RING_HEADER;
-            int frames = PACKET_RING_FRAMES / (PACKET_RING_BLOCK / frame) * (PACKET_RING_BLOCK / frame);
-            return device + ",framesz=" + frame + ",blocksz=" + PACKET_RING_BLOCK + ",framecnt=" + frames;
+            // Frames that fill a block: the kernel would leave a gap behind the last one, and the driver knows of none.
+            int frame = room + PACKET_RING_HEADER + CACHE_LINE - 1 & -CACHE_LINE;
+            return device + ",framesz=" + frame + ",blocksz=" + frame * PACKET_RING_BLOCK_FRAMES + ",framecnt=" + PACKET_RING_FRAMES;
         }
         return device;
     }

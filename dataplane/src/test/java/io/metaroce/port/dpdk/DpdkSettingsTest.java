@@ -81,7 +81,7 @@ class DpdkSettingsTest {
     void virtualDevicesGetBuffersForWholeFrames() {
         assertEquals("net_memif0,role=client,bsize=4288", DeviceArguments.complete("net_memif0,role=client", 4224));
         assertEquals("net_memif0,bsize=2048", DeviceArguments.complete("net_memif0,bsize=2048", 4224));
-        assertEquals("net_af_packet0,iface=x,framesz=4320,blocksz=65536,framecnt=510", DeviceArguments.complete("net_af_packet0,iface=x", 4224));
+        assertEquals("net_af_packet0,iface=x,framesz=4352,blocksz=278528,framecnt=512", DeviceArguments.complete("net_af_packet0,iface=x", 4224));
         assertEquals("net_tap0", DeviceArguments.complete("net_tap0", 4224));
     }
 
