@@ -9,6 +9,9 @@ import io.metaroce.wire.SealedHeader;
 
 /** Carries what a port is and can do into an endpoint's configuration, which knows nothing of ports. */
 public final class PortFit {
+    /** The smallest window of a plane where the other host may be held up: what is in the network alone would be too little. */
+    private static final int SLOW_HOST_WINDOW = 64;
+
     /** Runs that the smallest window of a plane holds. */
     private static final int RUNS_IN_WINDOW = 32;
 
@@ -39,6 +42,9 @@ public final class PortFit {
             config.integrity = EndpointConfig.INTEGRITY_FULL;
         }
         config.timerFloorNs = port.timingNoiseNs();
+        if (config.timerFloorNs > 0) {
+            config.minWindowPackets = Math.max(config.minWindowPackets, SLOW_HOST_WINDOW);
+        }
         if (config.runLength > 1) {
             // Runs pay: windows hold a few of them, and acknowledgements come by the run.
             config.minWindowPackets = Math.max(config.minWindowPackets, RUNS_IN_WINDOW * config.runLength);

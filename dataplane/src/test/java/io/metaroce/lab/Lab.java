@@ -27,11 +27,13 @@ final class Lab implements AutoCloseable {
     private final Thread atExit = new Thread(this::down);
     final int planes;
     final boolean fabric;
+    private final boolean bare;
 
     /** @param options of {@code scripts/lab up}, apart from the number of planes or links */
     Lab(int planes, String... options) {
         this.planes = planes;
         fabric = List.of(options).contains("--fabric");
+        bare = List.of(options).contains("--bare");
         Runtime.getRuntime().addShutdownHook(atExit);
         List<String> words = new ArrayList<>(List.of("up", "--planes", Integer.toString(planes)));
         words.addAll(List.of(options));
@@ -97,15 +99,18 @@ final class Lab implements AutoCloseable {
         return new ProcessBuilder(command).start();
     }
 
-    /** Arguments that name the addresses of a host's planes. */
-    String bind(String host) {
+    /** The address of a host on a plane. */
+    String address(String host, int plane) {
         int last = host.equals("a") ? 1 : 2;
-        if (fabric) {
-            return "10.68." + last + ".2";
-        }
-        StringBuilder all = new StringBuilder();
-        for (int plane = 0; plane < planes; plane++) {
-            all.append(plane == 0 ? "" : ",").append("10.66.").append(plane).append('.').append(last);
+        return fabric ? "10.68." + last + ".2" : "10.66." + plane + "." + last;
+    }
+
+    /** Arguments that name the port and the addresses of a host's planes: DPDK where the kernel has no addresses. */
+    String port(String host) {
+        StringBuilder all = new StringBuilder("--planes " + (fabric ? 1 : planes) + (bare ? " --port dpdk" : ""));
+        for (int plane = 0; plane < (fabric ? 1 : planes); plane++) {
+            all.append(" --bind ").append(bare ? "net_af_packet" + plane + ",iface=p" + plane + "@" : "").append(address(host, plane))
+                    .append(bare ? "/24" : "");
         }
         return all.toString();
     }

@@ -80,7 +80,7 @@ final class Outages {
             on[i] = timeline.rate(from, told[i] + OUT_MS) / left;
             reuse[i] = timeUntilUsed(timeline, back[i], told[i] + OUT_MS + inMs - 100);
         }
-        PlanesLab.report("plane " + go, "%.2f Gb/s before; pauses %s ms; of the share of %d planes %s from %d to %d ms, %s from %d to %d ms; "
+        PlanesLab.report("plane " + go, "%.3f Gb/s before; pauses %s ms; of the share of %d planes %s from %d to %d ms, %s from %d to %d ms; "
                 + "used again %s ms after its return; %d plane failures, %d repeated", before / 1e9, Arrays.toString(pause), lab.planes - 1,
                 text(soon), BACK_MS, BACK_MS + SOON_MS, text(on), BACK_MS, OUT_MS, Arrays.toString(reuse),
                 Transfer.number(json, "plane_failures"), Transfer.number(json, "retransmissions"));

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
 import io.metaroce.cli.perf.Json;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two hosts with four planes of real packets: loss, marks, unequal rates, planes that fail and return. */
@@ -41,8 +43,8 @@ class PlanesLab {
     @Requirement({"MR-CC-003", "MR-CC-012", "MR-ACK-006"})
     void aMarkedPlaneIsGivenLess() throws Exception {
         try (Lab lab = new Lab(PLANES)) {
-            lab.plane(1, "mark 50% ab");
-            try (Transfer transfer = new Transfer(lab, "", "--seconds " + SECONDS + " --warmup 1 --size 64K")) {
+            lab.plane(1, "mark 60% ab");
+            try (Transfer transfer = new Transfer(lab, "", "--seconds " + SECONDS + " --warmup 4 --size 64K")) {
                 Json json = transfer.finish();
                 long marked = 0;
                 for (int plane = 0; plane < PLANES; plane++) {
@@ -63,16 +65,16 @@ class PlanesLab {
     @Requirement({"MR-SPRAY-004", "MR-LOSS-004"})
     void aSlowPlaneCarriesItsPart() throws Exception {
         try (Lab lab = new Lab(PLANES)) {
-            lab.everyPlane("rate 300M limit 1M mark 100K");
-            lab.plane(2, "rate 100M limit 1M mark 100K");
-            try (Transfer transfer = new Transfer(lab, "--rate 300M", "--seconds " + (Lab.LONG ? "5" : "2") + " --warmup 1 --size 64K")) {
+            lab.everyPlane("rate 90M limit 1M mark 100K");
+            lab.plane(2, "rate 30M limit 1M mark 100K");
+            try (Transfer transfer = new Transfer(lab, "--rate 90M", "--seconds " + (Lab.LONG ? "5" : "2") + " --warmup 1 --size 64K")) {
                 Json json = transfer.finish();
                 double[] shares = shares(json);
                 double goodput = (double) json.at("goodput_gbps");
-                report("plane 2 at a third", "%.2f of 1.00 Gb/s, shares %s, %d repeated", goodput, Outages.text(shares),
+                report("plane 2 at a third", "%.2f of 0.30 Gb/s, shares %s, %d repeated", goodput, Outages.text(shares),
                         Transfer.number(json, "retransmissions"));
                 assertTrue(shares[2] > 0.05 && shares[2] < 0.2, "the slow plane carried " + shares[2] + " instead of 0.1");
-                assertTrue(goodput > 0.7 && goodput < 1, goodput + " Gb/s");
+                assertTrue(goodput > 0.2 && goodput < 0.3, goodput + " Gb/s");
             }
         }
     }
@@ -86,13 +88,19 @@ class PlanesLab {
         return shares;
     }
 
+    static List<Arguments> outages() {
+        List<Arguments> all = List.of(Arguments.of("silent", "heard"), Arguments.of("down", "up"), Arguments.of("unplug", "plug"),
+                Arguments.of("down b", "up b"));
+        return Lab.LONG ? all : all.subList(0, 3);
+    }
+
     @ParameterizedTest
-    @CsvSource({"silent,heard", "down,up", "unplug,plug", "down b,up b"})
+    @MethodSource("outages")
     @Requirement({"MR-LOSS-030", "MR-LOSS-031", "MR-LOSS-032", "MR-LOSS-034"})
     void aPlaneGoesAndReturns(String go, String comeBack) throws Exception {
         try (Lab lab = new Lab(PLANES)) {
-            lab.everyPlane("rate 250M limit 4M mark 100K");
-            new Outages(lab, go, comeBack).check("--rate 250M", "");
+            lab.everyPlane("rate 100M limit 4M mark 100K");
+            new Outages(lab, go, comeBack).check("--rate 100M", "");
         }
     }
 

@@ -24,16 +24,15 @@ final class Transfer implements AutoCloseable {
     private final List<String> err = Collections.synchronizedList(new ArrayList<>());
 
     /**
-     * @param common options of both sides, among them {@code --bind}, if not the addresses of the lab's planes
+     * @param common options of both sides
      * @param run options of the client
      */
     Transfer(Lab lab, String common, String run) throws IOException, InterruptedException {
-        int planes = lab.fabric ? 1 : lab.planes;
-        server = lab.start("b", words("perf server --planes " + planes + " --bind " + lab.bind("b") + cpu(1) + " " + common));
+        server = lab.start("b", words("perf server " + lab.port("b") + cpu(1) + " " + common));
         follow(server.inputReader(), serverOut);
         follow(server.errorReader(), serverOut);
         await(() -> serverOut.stream().anyMatch(l -> l.startsWith("ready ")), "the server does not start: " + serverOut);
-        client = lab.start("a", words("perf client " + lab.bind("b").split(",")[0] + " --planes " + planes + " --bind " + lab.bind("a")
+        client = lab.start("a", words("perf client " + lab.address("b", 0) + " " + lab.port("a")
                 + cpu(0) + " --json " + common + " " + run));
         follow(client.inputReader(), out);
         follow(client.errorReader(), err);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.lab;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.metaroce.Requirement;
+import io.metaroce.bindings.dpdk.PmdLibrary;
+import io.metaroce.bindings.dpdk.PmdUnavailableException;
+import io.metaroce.cli.perf.Json;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The same network for DPDK ports, on the interfaces of the hosts (net_af_packet). */
+@Timeout(120)
+class DpdkLab {
+    private static final int PLANES = 4;
+
+    @BeforeAll
+    static void environment() {
+        try {
+            PmdLibrary.load();
+        } catch (PmdUnavailableException e) {
+            System.out.println("lab: NOT RUN: DPDK ports: " + e.getMessage());
+            Assumptions.abort(e.getMessage());
+        }
+    }
+
+    @Test
+    @Requirement({"MR-LOSS-001", "MR-LOSS-002"})
+    void everythingArrivesWhateverIsLost() throws Exception {
+        try (Lab lab = new Lab(PLANES, "--bare")) {
+            lab.everyPlane("loss 1%");
+            try (Transfer transfer = new Transfer(lab, "--rate 1G", "--size 64K --warmup 1 --seconds " + (Lab.LONG ? "5" : "1"))) {
+                Json json = transfer.finish();
+                PlanesLab.report("DPDK, loss 1%", "%.2f Gb/s, %d repeated", json.at("goodput_gbps"), Transfer.number(json, "retransmissions"));
+                assertTrue(Transfer.number(json, "retransmissions") > 0);
+            }
+        }
+    }
+
+    static List<Arguments> outages() {
+        List<Arguments> all = List.of(Arguments.of("down", "up"), Arguments.of("silent", "heard"));
+        return Lab.LONG ? all : all.subList(0, 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("outages")
+    @Requirement({"MR-LOSS-031", "MR-LOSS-032", "MR-LOSS-035"})
+    void aPlaneGoesAndReturns(String go, String comeBack) throws Exception {
+        try (Lab lab = new Lab(PLANES, "--bare")) {
+            lab.everyPlane("rate 100M limit 4M mark 100K");
+            new Outages(lab, go, comeBack).check("--rate 100M", "");
+        }
+    }
+}
