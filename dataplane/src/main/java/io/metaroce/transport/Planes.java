@@ -248,6 +248,12 @@ final class Planes {
 
     /** Somebody who belongs to the connection is at the stated address: it is in force. */
     private void take(long c, int p, long plane, long nowNs) {
+        if (state.ownAddresses[p] == null) {
+            // Ours has gone since the question was asked; the peer's will be stated again when we have one.
+            slab.putInt(plane + CHALLENGE_TRIES, 0);
+            slab.putInt(plane + REMOTE_PORT, 0);
+            return;
+        }
         boolean isNew = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT;
         boolean isSame = slab.getLong(plane + REMOTE_LOW) == slab.getLong(plane + PENDING_LOW)
                 && slab.getLong(plane + REMOTE_HIGH) == slab.getLong(plane + PENDING_HIGH)

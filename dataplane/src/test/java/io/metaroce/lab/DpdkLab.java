@@ -10,6 +10,7 @@ import io.metaroce.cli.perf.Json;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The same network for DPDK ports, on the interfaces of the hosts (net_af_packet). */
+@Tag("lab")
 @Timeout(120)
 class DpdkLab {
     private static final int PLANES = 4;

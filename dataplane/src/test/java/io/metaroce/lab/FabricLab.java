@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.metaroce.Requirement;
 import io.metaroce.cli.perf.Json;
 import java.util.Arrays;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Two leaf switches that choose among the links between them by a hash: a path's source port is its route. */
+@Tag("lab")
 @Timeout(120)
 class FabricLab {
     private static final int LINKS = 4;

@@ -7,6 +7,7 @@ import io.metaroce.Requirement;
 import io.metaroce.cli.perf.Json;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two hosts with four planes of real packets: loss, marks, unequal rates, planes that fail and return. */
+@Tag("lab")
 @Timeout(120)
 class PlanesLab {
     private static final int PLANES = 4;

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
 import io.metaroce.cli.perf.Json;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A wire that delays, reorders and duplicates what it carries. */
+@Tag("lab")
 @Timeout(120)
 class WireLab {
     private static final String RUN = "--size 64K --warmup 1 --seconds " + (Lab.LONG ? "5" : "1");
