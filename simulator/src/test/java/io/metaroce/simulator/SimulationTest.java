@@ -118,7 +118,7 @@ class SimulationTest {
     void aSilentSpineIsLeft() {
         Scenario s = small("permutation", 8 << 20);
         s.faults.add(new Fault(50_000_000, Fault.Kind.SILENT, Fault.Where.SPINE, 0, 1, 0));
-        complete(s, wireUs(8 << 20), 2 * wireUs(8 << 20));
+        complete(s, wireUs(8 << 20), 2.2 * wireUs(8 << 20));
     }
 
     @Test
