@@ -12,7 +12,7 @@ import java.util.List;
  */
 public final class StateRecords {
     /** In the spec's table. */
-    static final long STATED_CONNECTION = 576;
+    static final long STATED_CONNECTION = 512;
     static final long STATED_PLANE = 256;
     static final long STATED_PATH = 256;
     static final long STATED_STREAM = 256;
