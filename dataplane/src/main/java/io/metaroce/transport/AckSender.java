@@ -105,7 +105,7 @@ final class AckSender {
         end += (long) controls * ControlBlock.LENGTH;
 
         long rttNs = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), 1);
-        AckHeader.flags(at, AckHeader.SHARE);
+        Prefix.flags(at, AckHeader.SHARE);
         AckHeader.pathBlocks(at, blocks);
         AckHeader.controlBlocks(at, controls);
         Bytes.putInt(at + AckHeader.PLANE, 0);

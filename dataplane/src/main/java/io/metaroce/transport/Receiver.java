@@ -23,7 +23,6 @@ import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.RefuseHeader;
 import io.metaroce.wire.ResetHeader;
-import io.metaroce.wire.SealedHeader;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
 
@@ -141,7 +140,7 @@ final class Receiver {
 
     /** A packet of an encrypted connection. */
     private void sealed(RxBurst burst, int i, long at, int length, long nowNs) {
-        long c = state.connectionOf(SealedHeader.destinationCid(at));
+        long c = state.connectionOf(Prefix.destinationCid(at));
         if (c == 0) {
             state.counters.unknownConnection++;
             return;
@@ -259,7 +258,7 @@ final class Receiver {
         }
         if (place == PathReceiver.NEW) {
             boolean gap = pathReceiver.mark(path, psn, DataHeader.LENGTH + DataHeader.payloadLength(at), ce, DataHeader.timestamp(at), nowNs);
-            boolean atOnce = gap || ce || (DataHeader.flags(at) & DataHeader.ACK_REQUEST) != 0;
+            boolean atOnce = gap || ce || (Prefix.flags(at) & DataHeader.ACK_REQUEST) != 0;
             acks.note(c, planeNumber, plane, path, 1, atOnce, nowNs);
         }
     }
@@ -291,7 +290,7 @@ final class Receiver {
             state.violation(c);
             return;
         }
-        if ((AckHeader.flags(at) & AckHeader.SHARE) != 0) {
+        if ((Prefix.flags(at) & AckHeader.SHARE) != 0) {
             long plane = state.plane(c, planeNumber);
             windows.setShare(c, plane, AckHeader.shareKbps(at));
             slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, nowNs + AckHeader.shareValidityUs(at) * 1_000L);

@@ -5,6 +5,7 @@ import io.metaroce.memory.Slab;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.SealedHeader;
 import java.lang.foreign.Arena;
@@ -214,8 +215,8 @@ final class Sealing {
         s.sealed++;
         int number = lanes.addInt(lane(connection, lane) + LaneRecord.SENT, 1);
         // What is inside begins with flags and counts, in the place of the destination, which stands outside.
-        SealedHeader.write(header, number, s.sendGeneration, s.receiveGeneration, lane, Bytes.getInt(packet + SealedHeader.DESTINATION_CID));
-        Bytes.putInt(packet + SealedHeader.UNSEALED, Bytes.getInt(packet + SealedHeader.VERSION_TYPE));
+        SealedHeader.write(header, number, s.sendGeneration, s.receiveGeneration, lane, Bytes.getInt(packet + Prefix.DESTINATION_CID));
+        Bytes.putInt(packet + SealedHeader.UNSEALED, Bytes.getInt(packet + Prefix.VERSION_TYPE));
         s.keys.seal(header, lane, number, packet + SealedHeader.UNSEALED, headerLength - SealedHeader.UNSEALED, payload, payloadLength, to);
         Bytes.copy(header, packet, SealedHeader.LENGTH);
         return headerLength - SealedHeader.UNSEALED + payloadLength + SealedHeader.TAG_LENGTH;
@@ -264,8 +265,8 @@ final class Sealing {
         markOpened(lane, number);
         s.confirmed |= SealedHeader.opened(at) == s.sendGeneration % SealedHeader.GENERATIONS_TOLD;
         Bytes.putInt(opened, 0);
-        Bytes.putInt(opened + SealedHeader.VERSION_TYPE, Bytes.getInt(opened + SealedHeader.UNSEALED));
-        Bytes.putInt(opened + SealedHeader.DESTINATION_CID, SealedHeader.destinationCid(at));
+        Bytes.putInt(opened + Prefix.VERSION_TYPE, Bytes.getInt(opened + SealedHeader.UNSEALED));
+        Bytes.putInt(opened + Prefix.DESTINATION_CID, Prefix.destinationCid(at));
         openedLength = length - SealedHeader.OVERHEAD;
         return opened;
     }

@@ -17,6 +17,7 @@ import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 
 /**
@@ -201,7 +202,7 @@ final class StreamReceiver {
     /** Places the payload or notes the request; returns what is to happen in order. */
     private int act(long connection, long stream, long at, int ssn) {
         int opcode = DataHeader.opcode(at);
-        if ((DataHeader.flags(at) & DataHeader.ANSWERED) != 0) {
+        if ((Prefix.flags(at) & DataHeader.ANSWERED) != 0) {
             sender.onAnswered(stream, DataHeader.msn(at));
         }
         int cause = switch (opcode) {
@@ -220,7 +221,7 @@ final class StreamReceiver {
         if (Opcode.isRequest(opcode)) {
             return READ;
         }
-        return Opcode.consumesReceive(opcode) && (DataHeader.flags(at) & DataHeader.LAST) != 0 ? RECEIVE : NOTHING;
+        return Opcode.consumesReceive(opcode) && (Prefix.flags(at) & DataHeader.LAST) != 0 ? RECEIVE : NOTHING;
     }
 
     private int write(long connection, long at) {
@@ -248,7 +249,7 @@ final class StreamReceiver {
         slab.putInt(entry + ReceiveQueue.BYTES, DataHeader.messageLength(at));
         slab.putInt(entry + ReceiveQueue.IMMEDIATE, DataHeader.immediate(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, Opcode.WRITE_IMM);
-        slab.putInt(entry + ReceiveQueue.FLAGS, DataHeader.flags(at));
+        slab.putInt(entry + ReceiveQueue.FLAGS, Prefix.flags(at));
         return write(connection, at);
     }
 
@@ -271,7 +272,7 @@ final class StreamReceiver {
                 opcode == Opcode.SEND_INVALIDATE ? DataHeader.remoteKey(at) : DataHeader.immediate(at));
         slab.putInt(entry + ReceiveQueue.MSN, DataHeader.msn(at));
         slab.putInt(entry + ReceiveQueue.OPCODE, opcode);
-        slab.putInt(entry + ReceiveQueue.FLAGS, DataHeader.flags(at));
+        slab.putInt(entry + ReceiveQueue.FLAGS, Prefix.flags(at));
         int offset = DataHeader.offset(at);
         long list = slab.getLong(entry + ReceiveQueue.SEGMENTS);
         if (list == 0) {

@@ -337,7 +337,7 @@ final class Transmitter {
         }
         long at = out.header();
         Prefix.write(at, Type.DATA, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
-        DataHeader.flags(at, flags);
+        Prefix.flags(at, flags);
         DataHeader.opcode(at, opcode);
         DataHeader.floorDistance(at, span);
         Bytes.putInt(at + DataHeader.PATH, slab.getInt(path + PathRecord.NUMBER) << 16 | (slab.getInt(path + PathRecord.EPOCH) & 0xff) << 8);

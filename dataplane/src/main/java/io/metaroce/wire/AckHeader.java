@@ -7,17 +7,10 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class AckHeader {
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** {@link #SHARE}. */
-    public static final int FLAGS = 5;
     /** Number of path blocks, 0 to {@link #MAX_PATH_BLOCKS}. */
     public static final int PATH_BLOCKS = 6;
     /** Number of control blocks, 0 to {@link #MAX_CONTROL_BLOCKS}. */
     public static final int CONTROL_BLOCKS = 7;
-    /** The receiver's connection ID. */
-    public static final int DESTINATION_CID = 8;
     /** Plane the share is for; 0 without a share. */
     public static final int PLANE = 12;
     /** Time from receipt until the share ages out, microseconds. */
@@ -37,35 +30,11 @@ public final class AckHeader {
     public static final int MAX_LENGTH = LENGTH + MAX_PATH_BLOCKS * PathBlock.MAX_LENGTH + MAX_CONTROL_BLOCKS * ControlBlock.LENGTH;
 
     static {
-        Layout.check("AckHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, PATH_BLOCKS, 1, CONTROL_BLOCKS, 1,
-                DESTINATION_CID, 4, PLANE, 1, 13, 1, SHARE_VALIDITY_US, 2, SHARE_KBPS, 4, DUPLICATES, 4, 24, 4, 28, 4);
+        Layout.checkPacket("AckHeader", LENGTH, PATH_BLOCKS, 1, CONTROL_BLOCKS, 1,
+                Prefix.DESTINATION_CID, 4, PLANE, 1, 13, 1, SHARE_VALIDITY_US, 2, SHARE_KBPS, 4, DUPLICATES, 4, 24, 4, 28, 4);
     }
 
     private AckHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
     }
 
     public static int pathBlocks(long at) {
@@ -82,14 +51,6 @@ public final class AckHeader {
 
     public static void controlBlocks(long at, int value) {
         Bytes.putByte(at + CONTROL_BLOCKS, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int plane(long at) {

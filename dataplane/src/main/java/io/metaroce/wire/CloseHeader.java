@@ -7,49 +7,18 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class CloseHeader {
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** None defined. */
-    public static final int FLAGS = 5;
     /** See {@link Reason}. */
     public static final int REASON = 6;
-    /** The receiver's connection ID. */
-    public static final int DESTINATION_CID = 8;
     /** The sender's own connection ID. */
     public static final int SENDER_CID = 12;
     public static final int LENGTH = 20;
 
     static {
-        Layout.check("CloseHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, REASON, 1, 7, 1, DESTINATION_CID, 4,
+        Layout.checkPacket("CloseHeader", LENGTH, REASON, 1, 7, 1, Prefix.DESTINATION_CID, 4,
                 SENDER_CID, 4, 16, 4);
     }
 
     private CloseHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
     }
 
     public static int reason(long at) {
@@ -58,14 +27,6 @@ public final class CloseHeader {
 
     public static void reason(long at, int value) {
         Bytes.putByte(at + REASON, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int senderCid(long at) {

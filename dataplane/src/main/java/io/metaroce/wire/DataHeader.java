@@ -7,17 +7,10 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class DataHeader {
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** {@link #ACK_REQUEST} and its neighbours. */
-    public static final int FLAGS = 5;
     /** See {@link Opcode}. */
     public static final int OPCODE = 6;
     /** PSN minus floor: how far back on this path the sender still waits. */
     public static final int FLOOR_DISTANCE = 7;
-    /** The receiver's connection ID. */
-    public static final int DESTINATION_CID = 8;
     /** Plane in the high byte, index within the plane in the low byte. */
     public static final int PATH = 12;
     /** Serial, modulo 256. */
@@ -77,36 +70,12 @@ public final class DataHeader {
     public static final int ORIGINAL = LENGTH;
 
     static {
-        Layout.check("DataHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, OPCODE, 1, FLOOR_DISTANCE, 1,
-                DESTINATION_CID, 4, PATH, 2, EPOCH, 1, 15, 1, PSN, 4, TIMESTAMP, 4, STREAM, 4, SSN, 4, MSN, 4, DEMAND, 2,
+        Layout.checkPacket("DataHeader", LENGTH, OPCODE, 1, FLOOR_DISTANCE, 1,
+                Prefix.DESTINATION_CID, 4, PATH, 2, EPOCH, 1, 15, 1, PSN, 4, TIMESTAMP, 4, STREAM, 4, SSN, 4, MSN, 4, DEMAND, 2,
                 PAYLOAD_LENGTH, 2, REMOTE_ADDRESS, 8, REMOTE_KEY, 4, OFFSET, 4, MESSAGE_LENGTH, 4, IMMEDIATE, 4);
     }
 
     private DataHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
     }
 
     public static int opcode(long at) {
@@ -123,14 +92,6 @@ public final class DataHeader {
 
     public static void floorDistance(long at, int value) {
         Bytes.putByte(at + FLOOR_DISTANCE, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int path(long at) {

@@ -7,13 +7,6 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class InitHeader {
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** None defined. */
-    public static final int FLAGS = 5;
-    /** Always 0: no connection exists yet. */
-    public static final int DESTINATION_CID = 8;
     /** Connection ID that the responder shall send to; not 0. */
     public static final int INITIATOR_CID = 12;
     /** Random; the answers echo it. */
@@ -37,43 +30,11 @@ public final class InitHeader {
     public static final int MAX_DATAGRAM = 1024;
 
     static {
-        Layout.check("InitHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, 6, 1, 7, 1, DESTINATION_CID, 4,
+        Layout.checkPacket("InitHeader", LENGTH, 6, 1, 7, 1, Prefix.DESTINATION_CID, 4,
                 INITIATOR_CID, 4, INITIATOR_NONCE, 8, INITIATOR_TAG, 4, TLV_BYTES, 2, RECEIVE_PORT, 2, COOKIE_HIGH, 8, COOKIE_LOW, 8);
     }
 
     private InitHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int initiatorCid(long at) {

@@ -17,16 +17,9 @@ public final class PlaneHeader {
     /** What was stated is in force. */
     public static final int TAKEN = 3;
 
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** None defined. */
-    public static final int FLAGS = 5;
     public static final int KIND = 6;
     /** 0 to 7: the plane that is spoken of. */
     public static final int PLANE = 7;
-    /** The receiver's connection ID. */
-    public static final int DESTINATION_CID = 8;
     /** The sender's own connection ID. */
     public static final int SENDER_CID = 12;
     /** Serial number of what the plane's owner stated. */
@@ -41,35 +34,11 @@ public final class PlaneHeader {
     public static final int LENGTH = 48;
 
     static {
-        Layout.check("PlaneHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, KIND, 1, PLANE, 1, DESTINATION_CID, 4,
+        Layout.checkPacket("PlaneHeader", LENGTH, KIND, 1, PLANE, 1, Prefix.DESTINATION_CID, 4,
                 SENDER_CID, 4, SEQUENCE, 4, PORT, 2, 22, 2, TOKEN, 8, ADDRESS_HIGH, 8, ADDRESS_LOW, 8);
     }
 
     private PlaneHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
     }
 
     public static int kind(long at) {
@@ -86,14 +55,6 @@ public final class PlaneHeader {
 
     public static void plane(long at, int value) {
         Bytes.putByte(at + PLANE, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int senderCid(long at) {

@@ -7,15 +7,8 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class ProbeHeader {
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** None defined. */
-    public static final int FLAGS = 5;
     /** Next PSN minus floor, at most 255. */
     public static final int FLOOR_DISTANCE = 7;
-    /** The receiver's connection ID. */
-    public static final int DESTINATION_CID = 8;
     /** Plane in the high byte, index within the plane in the low byte. */
     public static final int PATH = 12;
     /** Serial, modulo 256. */
@@ -38,35 +31,11 @@ public final class ProbeHeader {
     public static final int MAX_FLOOR_DISTANCE = 256;
 
     static {
-        Layout.check("ProbeHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, 6, 1, FLOOR_DISTANCE, 1, DESTINATION_CID, 4,
+        Layout.checkPacket("ProbeHeader", LENGTH, 6, 1, FLOOR_DISTANCE, 1, Prefix.DESTINATION_CID, 4,
                 PATH, 2, EPOCH, 1, 15, 1, NEXT_PSN, 4, TIMESTAMP, 4, DEMAND, 2, RECEIVE_PORT, 2, FLOOR, 4);
     }
 
     private ProbeHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
     }
 
     public static int floorDistance(long at) {
@@ -75,14 +44,6 @@ public final class ProbeHeader {
 
     public static void floorDistance(long at, int value) {
         Bytes.putByte(at + FLOOR_DISTANCE, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int path(long at) {

@@ -7,13 +7,6 @@ package io.metaroce.wire;
  * <p>Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
  */
 public final class ResetHeader {
-    public static final int CHECKSUM = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
-    /** None defined. */
-    public static final int FLAGS = 5;
-    /** Always 0. */
-    public static final int DESTINATION_CID = 8;
     /** The first {@link #ECHO_LENGTH} bytes of the offending packet start here. */
     public static final int ECHO = 12;
     /** Byte 4 of the offending packet. */
@@ -29,44 +22,12 @@ public final class ResetHeader {
     public static final int ECHO_LENGTH = 24;
 
     static {
-        Layout.check("ResetHeader", LENGTH, CHECKSUM, 4, VERSION_TYPE, 1, FLAGS, 1, 6, 1, 7, 1, DESTINATION_CID, 4, ECHO, 4,
+        Layout.checkPacket("ResetHeader", LENGTH, 6, 1, 7, 1, Prefix.DESTINATION_CID, 4, ECHO, 4,
                 ECHOED_VERSION_TYPE, 1, 17, 3, ECHOED_DESTINATION_CID, 4, ECHOED_PATH, 2, ECHOED_EPOCH, 1, 27, 1, ECHOED_PSN, 4,
                 ECHOED_TIMESTAMP, 4);
     }
 
     private ResetHeader() {
-    }
-
-    public static int checksum(long at) {
-        return Bytes.getInt(at + CHECKSUM);
-    }
-
-    public static void checksum(long at, int value) {
-        Bytes.putInt(at + CHECKSUM, value);
-    }
-
-    public static int versionType(long at) {
-        return Bytes.getU8(at + VERSION_TYPE);
-    }
-
-    public static void versionType(long at, int value) {
-        Bytes.putByte(at + VERSION_TYPE, value);
-    }
-
-    public static int flags(long at) {
-        return Bytes.getU8(at + FLAGS);
-    }
-
-    public static void flags(long at, int value) {
-        Bytes.putByte(at + FLAGS, value);
-    }
-
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
-    public static void destinationCid(long at, int value) {
-        Bytes.putInt(at + DESTINATION_CID, value);
     }
 
     public static int echo(long at) {

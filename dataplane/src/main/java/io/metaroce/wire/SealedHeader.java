@@ -9,14 +9,10 @@ package io.metaroce.wire;
 public final class SealedHeader {
     /** Packet number of the lane, where other packets have the checksum; serial, never used twice with one key. */
     public static final int NUMBER = 0;
-    /** See {@link Prefix#versionType}. */
-    public static final int VERSION_TYPE = 4;
     /** Key generation of this packet in the low four bits, newest generation opened of the peer's in the high four. */
     public static final int GENERATIONS = 5;
     /** Named like a path: {@link DataHeader#pathOf}. */
     public static final int LANE = 6;
-    /** The receiver's connection ID. */
-    public static final int DESTINATION_CID = 8;
     /** Length of the clear part. */
     public static final int LENGTH = 12;
 
@@ -31,7 +27,7 @@ public final class SealedHeader {
     public static final int GENERATIONS_TOLD = 16;
 
     static {
-        Layout.check("SealedHeader", LENGTH, NUMBER, 4, VERSION_TYPE, 1, GENERATIONS, 1, LANE, 2, DESTINATION_CID, 4);
+        Layout.check("SealedHeader", LENGTH, NUMBER, 4, Prefix.VERSION_TYPE, 1, GENERATIONS, 1, LANE, 2, Prefix.DESTINATION_CID, 4);
     }
 
     private SealedHeader() {
@@ -55,14 +51,10 @@ public final class SealedHeader {
         return Bytes.getU16(at + LANE);
     }
 
-    public static int destinationCid(long at) {
-        return Bytes.getInt(at + DESTINATION_CID);
-    }
-
     /** Writes the whole header. Generations are taken modulo 16. */
     public static void write(long at, int number, int generation, int opened, int lane, int destinationCid) {
         Bytes.putInt(at + NUMBER, number);
-        Bytes.putInt(at + VERSION_TYPE, Prefix.versionTypeOf(Type.SEALED) << 24 | (opened & 0xf) << 20 | (generation & 0xf) << 16 | lane);
-        Bytes.putInt(at + DESTINATION_CID, destinationCid);
+        Bytes.putInt(at + Prefix.VERSION_TYPE, Prefix.versionTypeOf(Type.SEALED) << 24 | (opened & 0xf) << 20 | (generation & 0xf) << 16 | lane);
+        Bytes.putInt(at + Prefix.DESTINATION_CID, destinationCid);
     }
 }

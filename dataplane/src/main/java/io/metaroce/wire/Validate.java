@@ -44,7 +44,7 @@ public final class Validate {
         if (payload != length - DataHeader.LENGTH) {
             return Malformation.LENGTH_MISMATCH;
         }
-        if (DataHeader.destinationCid(at) == 0) {
+        if (Prefix.destinationCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         if (DataHeader.planeOf(DataHeader.path(at)) >= Tlv.MAX_PLANES) {
@@ -61,7 +61,7 @@ public final class Validate {
         if (message > DataHeader.MAX_MESSAGE) {
             return Malformation.BAD_MESSAGE_LENGTH;
         }
-        boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
+        boolean last = (Prefix.flags(at) & DataHeader.LAST) != 0;
         long offset = Bytes.getU32(at + DataHeader.OFFSET);
         int fixed = Opcode.fixedPayload(opcode);
         if (fixed != 0) {
@@ -91,7 +91,7 @@ public final class Validate {
         if (length < AckHeader.LENGTH) {
             return Malformation.TOO_SHORT;
         }
-        if (AckHeader.destinationCid(at) == 0) {
+        if (Prefix.destinationCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         if (AckHeader.plane(at) >= Tlv.MAX_PLANES) {
@@ -157,7 +157,7 @@ public final class Validate {
         if (length < ProbeHeader.LENGTH || length > ProbeHeader.MAX_DATAGRAM) {
             return length < ProbeHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
-        if (ProbeHeader.destinationCid(at) == 0) {
+        if (Prefix.destinationCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         if (DataHeader.planeOf(ProbeHeader.path(at)) >= Tlv.MAX_PLANES) {
@@ -172,7 +172,7 @@ public final class Validate {
         if (length != CloseHeader.LENGTH) {
             return length < CloseHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
-        return CloseHeader.destinationCid(at) == 0 || CloseHeader.senderCid(at) == 0 ? Malformation.BAD_CID : 0;
+        return Prefix.destinationCid(at) == 0 || CloseHeader.senderCid(at) == 0 ? Malformation.BAD_CID : 0;
     }
 
     private static int sealed(long at, int length) {
@@ -182,7 +182,7 @@ public final class Validate {
         if (length > SealedHeader.MAX_DATAGRAM) {
             return Malformation.LENGTH_MISMATCH;
         }
-        if (SealedHeader.destinationCid(at) == 0) {
+        if (Prefix.destinationCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         return DataHeader.planeOf(SealedHeader.lane(at)) >= Tlv.MAX_PLANES ? Malformation.BAD_PATH : 0;
@@ -192,14 +192,14 @@ public final class Validate {
         if (length != ParkHeader.LENGTH) {
             return length < ParkHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
-        return ParkHeader.destinationCid(at) == 0 || ParkHeader.senderCid(at) == 0 || ParkHeader.name(at) == 0 ? Malformation.BAD_CID : 0;
+        return Prefix.destinationCid(at) == 0 || ParkHeader.senderCid(at) == 0 || ParkHeader.name(at) == 0 ? Malformation.BAD_CID : 0;
     }
 
     private static int plane(long at, int length) {
         if (length != PlaneHeader.LENGTH) {
             return length < PlaneHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
-        if (PlaneHeader.destinationCid(at) == 0 || PlaneHeader.senderCid(at) == 0) {
+        if (Prefix.destinationCid(at) == 0 || PlaneHeader.senderCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         return PlaneHeader.plane(at) >= Tlv.MAX_PLANES ? Malformation.BAD_PATH : 0;

@@ -24,7 +24,7 @@ final class ValidateHandshake {
         if (length > InitHeader.MAX_DATAGRAM || InitHeader.tlvBytes(at) != length - InitHeader.LENGTH) {
             return Malformation.LENGTH_MISMATCH;
         }
-        if (InitHeader.destinationCid(at) != 0 || InitHeader.initiatorCid(at) == 0) {
+        if (Prefix.destinationCid(at) != 0 || InitHeader.initiatorCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         return parameters(at + InitHeader.LENGTH, length - InitHeader.LENGTH);
@@ -37,7 +37,7 @@ final class ValidateHandshake {
         if (length > InitHeader.MAX_DATAGRAM || AcceptHeader.tlvBytes(at) != length - AcceptHeader.LENGTH) {
             return Malformation.LENGTH_MISMATCH;
         }
-        if (AcceptHeader.destinationCid(at) == 0 || AcceptHeader.responderCid(at) == 0) {
+        if (Prefix.destinationCid(at) == 0 || AcceptHeader.responderCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         return parameters(at + AcceptHeader.LENGTH, length - AcceptHeader.LENGTH);
@@ -47,7 +47,7 @@ final class ValidateHandshake {
         if (length != ChallengeHeader.LENGTH) {
             return length < ChallengeHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
-        return ChallengeHeader.destinationCid(at) == 0 ? Malformation.BAD_CID : 0;
+        return Prefix.destinationCid(at) == 0 ? Malformation.BAD_CID : 0;
     }
 
     private static int refuse(long at, int length) {
@@ -61,14 +61,14 @@ final class ValidateHandshake {
         if (text != length - RefuseHeader.LENGTH) {
             return Malformation.LENGTH_MISMATCH;
         }
-        return RefuseHeader.destinationCid(at) == 0 ? Malformation.BAD_CID : 0;
+        return Prefix.destinationCid(at) == 0 ? Malformation.BAD_CID : 0;
     }
 
     private static int reset(long at, int length) {
         if (length != ResetHeader.LENGTH) {
             return length < ResetHeader.LENGTH ? Malformation.TOO_SHORT : Malformation.LENGTH_MISMATCH;
         }
-        if (ResetHeader.destinationCid(at) != 0 || ResetHeader.echoedDestinationCid(at) == 0) {
+        if (Prefix.destinationCid(at) != 0 || ResetHeader.echoedDestinationCid(at) == 0) {
             return Malformation.BAD_CID;
         }
         int echoed = ResetHeader.echoedVersionType(at);

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.metaroce.Requirement;
 import io.metaroce.SpecFiles;
 import io.metaroce.transport.Security;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.SealedHeader;
 import io.metaroce.wire.Tlv;
 import io.metaroce.wire.Validate;
@@ -151,7 +152,7 @@ class SealedVectorTest {
             System.arraycopy(inside, 12, plain, 4, plain.length - 4);
             int first = Math.min(plain.length, 60);
             MemorySegment made = arena.allocate(SealedHeader.MAX_DATAGRAM);
-            SealedHeader.write(made.address(), number, generation, Integer.parseInt(v.get("opened")), lane, SealedHeader.destinationCid(datagram.address()));
+            SealedHeader.write(made.address(), number, generation, Integer.parseInt(v.get("opened")), lane, Prefix.destinationCid(datagram.address()));
             // In two pieces, as headers and payloads lie apart.
             MemorySegment source = memory(plain);
             sender.seal(made.address(), lane, number, source.address(), first, source.address() + first, plain.length - first,

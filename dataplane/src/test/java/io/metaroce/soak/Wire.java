@@ -133,12 +133,12 @@ final class Wire {
     // ---- data ----
 
     private void data(Host from, Host to, long at, int plane, int port) {
-        Flow flow = flow(from, DataHeader.destinationCid(at));
+        Flow flow = flow(from, Prefix.destinationCid(at));
         lane(from, flow, at, plane, port);
         Line line = flow.lines.computeIfAbsent(DataHeader.stream(at), s -> new Line());
         int ssn = DataHeader.ssn(at);
         int behind = line.next - ssn;
-        boolean again = (DataHeader.flags(at) & DataHeader.RETRANSMISSION) != 0;
+        boolean again = (Prefix.flags(at) & DataHeader.RETRANSMISSION) != 0;
         long meaning = meaning(at);
         if (behind == 0) {
             require(!again, from, "a first transmission is marked as repeated", at);
@@ -155,7 +155,7 @@ final class Wire {
         require(behind < Math.max(Limits.MIN_STREAM_WINDOW, to.config.streamWindowPackets) + 1, from, "SSN " + ssn + " is older than any window", at);
         int mtu = Math.min(from.config.payloadMtu, to.config.payloadMtu);
         require(DataHeader.payloadLength(at) <= mtu, from, "more payload than was agreed", at);
-        if ((DataHeader.flags(at) & DataHeader.ANSWERED) != 0) {
+        if ((Prefix.flags(at) & DataHeader.ANSWERED) != 0) {
             model.count(Check.ANSWERED);
         }
         model.count(Check.DATA);
@@ -172,7 +172,7 @@ final class Wire {
 
     private static void sizes(Host from, Line line, long at) {
         int payload = DataHeader.payloadLength(at);
-        if ((DataHeader.flags(at) & DataHeader.LAST) != 0) {
+        if ((Prefix.flags(at) & DataHeader.LAST) != 0) {
             require(line.size == 0 || payload <= line.size, from, "the last packet of a message is longer than the others", at);
             line.size = 0;
         } else {
@@ -182,7 +182,7 @@ final class Wire {
     }
 
     private static void order(Host from, Line line, long at) {
-        boolean last = (DataHeader.flags(at) & DataHeader.LAST) != 0;
+        boolean last = (Prefix.flags(at) & DataHeader.LAST) != 0;
         if (Opcode.isResponse(DataHeader.opcode(at))) {
             return;
         }
@@ -219,7 +219,7 @@ final class Wire {
     private void probe(Host from, long at, int plane, int port) {
         int path = ProbeHeader.path(at);
         require(DataHeader.planeOf(path) == plane, from, "path " + path + " on plane " + plane, at);
-        Lane lane = flow(from, ProbeHeader.destinationCid(at)).lanes[path];
+        Lane lane = flow(from, Prefix.destinationCid(at)).lanes[path];
         if (lane != null && lane.epoch == ProbeHeader.epoch(at) && lane.dataInEpoch) {
             require(lane.port == port, from, "a probe takes another route than the data", at);
             require(ProbeHeader.nextPsn(at) == lane.nextPsn, from, "a probe tells another PSN than is next", at);
@@ -230,7 +230,7 @@ final class Wire {
     // ---- acknowledgements ----
 
     private void ack(Host from, Host to, long at, int plane) {
-        Flow flow = flow(from, AckHeader.destinationCid(at));
+        Flow flow = flow(from, Prefix.destinationCid(at));
         long block = at + AckHeader.LENGTH;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
             int words = PathBlock.words(block);
@@ -241,7 +241,7 @@ final class Wire {
         for (int i = 0; i < AckHeader.controlBlocks(at); i++, block += ControlBlock.LENGTH) {
             control(from, flow, block, at);
         }
-        if ((AckHeader.flags(at) & AckHeader.SHARE) != 0) {
+        if ((Prefix.flags(at) & AckHeader.SHARE) != 0) {
             share(from, to, at);
         }
         if (AckHeader.plane(at) != plane) {
@@ -289,7 +289,7 @@ final class Wire {
         model.count(Check.SHARE);
         require(share <= from.config.lineRateKbps, from, "a share of " + share + " kbit/s of a line of " + from.config.lineRateKbps, at);
         int plane = AckHeader.plane(at);
-        Integer own = model.handleOfPeer(from, AckHeader.destinationCid(at), to);
+        Integer own = model.handleOfPeer(from, Prefix.destinationCid(at), to);
         if (own == null) {
             return;
         }

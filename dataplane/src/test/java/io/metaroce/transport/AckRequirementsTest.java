@@ -11,6 +11,7 @@ import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
@@ -44,7 +45,7 @@ class AckRequirementsTest {
     private byte[] next(int ahead, Consumer<ByteBuffer> more) {
         return Tap.changed(first.bytes(), d -> {
             d.putInt(DataHeader.PSN, first.psn() + ahead).put(DataHeader.FLOOR_DISTANCE, (byte) (ahead - 1));
-            d.putInt(DataHeader.SSN, ahead).putInt(DataHeader.MSN, ahead).put(DataHeader.FLAGS, (byte) DataHeader.LAST);
+            d.putInt(DataHeader.SSN, ahead).putInt(DataHeader.MSN, ahead).put(Prefix.FLAGS, (byte) DataHeader.LAST);
             more.accept(d);
         });
     }
@@ -79,7 +80,7 @@ class AckRequirementsTest {
         inject(next(2), 2);
         p.run(0);
         assertEquals(1, tap.acksToA().size(), "the gap is filled");
-        inject(next(4, d -> d.put(DataHeader.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
+        inject(next(4, d -> d.put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
         p.run(0);
         assertEquals(2, tap.acksToA().size(), "asked for");
         inject(next(5), 3);

@@ -257,7 +257,7 @@ class ParameterRequirementsTest {
                 assertTrue(tap.acksToA().isEmpty(), "after " + i + " of " + everyA);
                 int n = round * everyA + i;
                 tap.giveB(Tap.later(data, n, x -> x.put(DataHeader.FLOOR_DISTANCE, (byte) 0).putInt(DataHeader.SSN, n).putInt(DataHeader.MSN, n)
-                        .put(DataHeader.FLAGS, (byte) DataHeader.LAST)));
+                        .put(Prefix.FLAGS, (byte) DataHeader.LAST)));
             }
             assertEquals(1, tap.acksToA().size());
         }
@@ -277,7 +277,7 @@ class ParameterRequirementsTest {
         for (int i = 1; i <= 3; i++) {
             int n = i;
             p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, Tap.later(data, n, x -> x.put(DataHeader.FLOOR_DISTANCE, (byte) 0).putInt(DataHeader.SSN, n)
-                    .putInt(DataHeader.MSN, n).put(DataHeader.FLAGS, (byte) DataHeader.LAST)));
+                    .putInt(DataHeader.MSN, n).put(Prefix.FLAGS, (byte) DataHeader.LAST)));
             p.run(20_000);
         }
         p.run(MS);

@@ -13,6 +13,7 @@ import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Malformation;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
 import java.lang.foreign.Arena;
@@ -241,7 +242,7 @@ class SentPacketsTest {
     private static byte[] meaning(Tap.Seen s) {
         byte[] d = Arrays.copyOf(s.bytes(), DataHeader.LENGTH);
         Arrays.fill(d, 0, 4, (byte) 0);
-        d[DataHeader.FLAGS] &= DataHeader.LAST | DataHeader.ANSWERED;
+        d[Prefix.FLAGS] &= DataHeader.LAST | DataHeader.ANSWERED;
         d[DataHeader.FLOOR_DISTANCE] = 0;
         Arrays.fill(d, DataHeader.PATH, DataHeader.TIMESTAMP + 4, (byte) 0);
         Arrays.fill(d, DataHeader.DEMAND, DataHeader.DEMAND + 2, (byte) 0);

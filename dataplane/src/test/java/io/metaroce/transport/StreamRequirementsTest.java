@@ -12,6 +12,7 @@ import io.metaroce.wire.Cause;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -259,7 +260,7 @@ class StreamRequirementsTest {
         connect();
         p.postReceiveB(0, 500_000, 1_000, 5);
         p.run(MS);
-        tap.giveB(next(1, send(0).andThen(d -> d.put(DataHeader.FLAGS, (byte) (DataHeader.LAST | DataHeader.RETRANSMISSION | DataHeader.SOLICITED)))));
+        tap.giveB(next(1, send(0).andThen(d -> d.put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.RETRANSMISSION | DataHeader.SOLICITED)))));
         assertEquals(Completion.OK, p.completionsB.getFirst().status);
         assertEquals(-1, p.memoryA.segment().asSlice(0, 100).mismatch(p.memoryB.segment().asSlice(500_000, 100)));
         assertEquals(0, p.statsB().duplicates);

@@ -37,7 +37,16 @@ final class Fields {
     private Fields() {
     }
 
+    /** Those of a datagram's header include the prefix that they all have. */
     static List<Accessor> of(Class<?> header) {
+        List<Accessor> found = declaredBy(header);
+        if (header != Prefix.class && header != PathBlock.class && header != ControlBlock.class) {
+            found.addAll(declaredBy(Prefix.class));
+        }
+        return found;
+    }
+
+    private static List<Accessor> declaredBy(Class<?> header) {
         List<Accessor> found = new ArrayList<>();
         for (Method setter : header.getDeclaredMethods()) {
             Class<?>[] types = setter.getParameterTypes();

@@ -188,7 +188,7 @@ class ValidateTest {
         assertEquals(0, longest.check());
         DataHeader.offset(at, DataHeader.MAX_MESSAGE - DataHeader.MAX_PAYLOAD);
         assertEquals(Malformation.BAD_LAST, longest.check());
-        DataHeader.flags(at, DataHeader.LAST);
+        Prefix.flags(at, DataHeader.LAST);
         assertEquals(0, longest.check());
         DataHeader.offset(at, DataHeader.MAX_MESSAGE - DataHeader.MAX_PAYLOAD + 1);
         assertEquals(Malformation.BAD_MESSAGE_LENGTH, longest.check());
