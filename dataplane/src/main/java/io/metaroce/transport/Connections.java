@@ -11,7 +11,6 @@ import static io.metaroce.transport.ConnectionRecord.STATE;
 
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.CloseHeader;
-import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
@@ -309,19 +308,7 @@ final class Connections {
         Prefix.write(reply, Type.CLOSE, slab.getInt(c + ConnectionRecord.REMOTE_CID));
         CloseHeader.reason(reply, reason);
         CloseHeader.senderCid(reply, slab.getInt(c + ConnectionRecord.LOCAL_CID));
-        int over = state.firstPlaneUp(c);
-        int length = CloseHeader.LENGTH;
-        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
-            length = state.sealing.sealInPlace(c, DataHeader.pathOf(over, 0), reply, length);
-            if (length == 0) {
-                return;
-            }
-        } else {
-            Prefix.checksum(reply, state.checksum.field(reply, length, slab.getInt(c + ConnectionRecord.REMOTE_TAG)));
-        }
-        long plane = state.plane(c, over);
-        replies.commit(length, over, slab.getLong(plane + PlaneRecord.REMOTE_HIGH),
-                slab.getLong(plane + PlaneRecord.REMOTE_LOW), slab.getInt(plane + PlaneRecord.REMOTE_PORT));
+        replies.commit(c, reply, CloseHeader.LENGTH, state.firstPlaneUp(c));
     }
 
     /** The peer closes, gracefully or not. We stay for a moment to acknowledge a repeated CLOSE. */

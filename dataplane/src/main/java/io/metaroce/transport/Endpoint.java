@@ -46,7 +46,7 @@ public final class Endpoint {
     private final EndpointState state;
     private final Slab slab;
     private final Outgoing out;
-    private final ReplyQueue replies = new ReplyQueue();
+    private final ReplyQueue replies;
     private final Windows windows;
     private final ReceiverShare share;
     private final StreamTable streams;
@@ -71,6 +71,7 @@ public final class Endpoint {
         state = new EndpointState(config, regions);
         slab = state.slab;
         out = new Outgoing(state);
+        replies = new ReplyQueue(state);
         windows = new Windows(state);
         share = new ReceiverShare(state);
         streams = new StreamTable(state);

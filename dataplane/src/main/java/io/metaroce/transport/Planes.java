@@ -16,7 +16,6 @@ import static io.metaroce.transport.PlaneRecord.STATE_NS;
 import static io.metaroce.transport.PlaneRecord.STATE_TRIES;
 
 import io.metaroce.memory.Slab;
-import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
@@ -299,14 +298,15 @@ final class Planes {
             PlaneHeader.addressHigh(reply, own.high());
             PlaneHeader.addressLow(reply, own.low());
         }
-        commit(c, reply, state.firstPlaneUp(c));
+        replies.commit(c, reply, PlaneHeader.LENGTH, state.firstPlaneUp(c));
     }
 
     private void challenge(long c, int p, long plane) {
         long reply = open(c, PlaneHeader.CHALLENGE, p, slab.getInt(plane + PENDING_SEQUENCE));
         if (reply != 0 && state.ownAddresses[p] != null) {
             PlaneHeader.token(reply, token(c, p, plane));
-            commit(c, reply, p, slab.getLong(plane + PENDING_HIGH), slab.getLong(plane + PENDING_LOW), slab.getInt(plane + PENDING_PORT));
+            replies.commit(c, reply, PlaneHeader.LENGTH, p, slab.getLong(plane + PENDING_HIGH), slab.getLong(plane + PENDING_LOW),
+                    slab.getInt(plane + PENDING_PORT));
         }
     }
 
@@ -314,7 +314,7 @@ final class Planes {
         long reply = open(c, kind, p, sequence);
         if (reply != 0) {
             PlaneHeader.token(reply, token);
-            commit(c, reply, state.firstPlaneUp(c));
+            replies.commit(c, reply, PlaneHeader.LENGTH, state.firstPlaneUp(c));
         }
     }
 
@@ -330,23 +330,5 @@ final class Planes {
         PlaneHeader.senderCid(reply, slab.getInt(c + ConnectionRecord.LOCAL_CID));
         PlaneHeader.sequence(reply, sequence);
         return reply;
-    }
-
-    private void commit(long c, long reply, int over) {
-        long plane = state.plane(c, over);
-        commit(c, reply, over, slab.getLong(plane + REMOTE_HIGH), slab.getLong(plane + REMOTE_LOW), slab.getInt(plane + REMOTE_PORT));
-    }
-
-    private void commit(long c, long reply, int over, long high, long low, int port) {
-        int length = PlaneHeader.LENGTH;
-        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
-            length = state.sealing.sealInPlace(c, DataHeader.pathOf(over, 0), reply, length);
-            if (length == 0) {
-                return;
-            }
-        } else {
-            Prefix.checksum(reply, state.checksum.field(reply, length, slab.getInt(c + ConnectionRecord.REMOTE_TAG)));
-        }
-        replies.commit(length, over, high, low, port);
     }
 }

@@ -2,6 +2,7 @@
 package io.metaroce.soak;
 
 import io.metaroce.transport.Endpoint;
+import io.metaroce.transport.PathStats;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.Prefix;
@@ -195,6 +196,15 @@ final class Simulation {
         }
     }
 
+    private static void describePaths(StringBuilder s, Endpoint e, int connection) {
+        PathStats path = new PathStats();
+        for (int i = 0; i < e.pathCount(connection); i++) {
+            e.readPath(connection, i, path);
+            s.append(String.format(" [%d.%d %s%s epoch %d, port %d, %d out of %.1f, rtt %.0f us, resent %d]", path.plane, path.index,
+                    path.stateName(), path.planeDown ? ", plane down" : "", path.epoch, path.sourcePort, path.inflight, path.window, path.rttUs, path.retransmissions));
+        }
+    }
+
     private String describe() {
         StringBuilder s = new StringBuilder();
         for (Host h : hosts) {
@@ -214,6 +224,7 @@ final class Simulation {
                                 .append(" to be received, receives posted: ").append(side.peer == null ? -1 : side.peer.streams[i].receives.size());
                     }
                 }
+                describePaths(s, e, side.handle);
                 s.append("; ");
             }
         }
@@ -255,7 +266,7 @@ final class Simulation {
             } else {
                 turn(turn);
                 if (turns > MOST_TURNS) {
-                    throw new Violation("no end after " + turns + " turns: " + describe());
+                    throw new Violation("no end after " + turns + " turns at " + nowNs + " until " + untilNs + ": " + describe());
                 }
                 if ((++turns & 15) == 0 && done.getAsBoolean()) {
                     return;

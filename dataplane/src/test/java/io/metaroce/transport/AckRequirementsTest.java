@@ -33,12 +33,7 @@ class AckRequirementsTest {
     private void connect() {
         p = new Peers(1701, a, b);
         tap = new Tap(p);
-        p.connect();
-        p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, 1));
-        assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 1));
-        p.run(MS);
-        first = tap.dataToB().getFirst();
-        tap.seen.clear();
+        first = tap.connectAndWrite(100);
     }
 
     /** A Write of one packet, this many PSNs and SSNs behind the first; not the last that waits. */

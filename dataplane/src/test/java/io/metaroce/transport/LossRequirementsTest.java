@@ -31,11 +31,7 @@ class LossRequirementsTest {
     private void connect() {
         p = new Peers(2201, a, b);
         tap = new Tap(p);
-        p.connect();
-        p.post(p.request(Opcode.WRITE, 0, 0, 50_000, 0, 1));
-        assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 1));
-        p.run(MS);
-        tap.seen.clear();
+        tap.connectAndWrite(50_000);
     }
 
     private long srtt(int plane) {

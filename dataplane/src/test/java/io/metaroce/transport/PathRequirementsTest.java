@@ -32,15 +32,10 @@ class PathRequirementsTest {
 
     /** One packet was written and acknowledged: B waits for {@code psn} and SSN 1. */
     private void connect() {
-        p.connect();
-        p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, 1));
-        assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 1));
-        p.run(MS);
-        Tap.Seen data = tap.dataToB().getFirst();
+        Tap.Seen data = tap.connectAndWrite(100);
         first = data.bytes();
         path = data.path();
         psn = data.psn() + 1;
-        tap.seen.clear();
     }
 
     /** A Write of one packet with this PSN, floor and SSN on the same path. */

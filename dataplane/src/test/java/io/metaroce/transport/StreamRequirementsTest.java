@@ -40,12 +40,7 @@ class StreamRequirementsTest {
     /** One packet was written to stream 0 and acknowledged: next are SSN 1, MSN 1. */
     private void connect() {
         peers();
-        p.connect();
-        p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, 1));
-        assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 1));
-        p.run(MS);
-        first = tap.dataToB().getFirst();
-        tap.seen.clear();
+        first = tap.connectAndWrite(100);
     }
 
     /** A message of one packet with this SSN and MSN, by a PSN of its own. */

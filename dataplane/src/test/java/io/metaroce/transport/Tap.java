@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.Opcode;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
@@ -121,6 +124,17 @@ final class Tap {
     Tap(Peers p) {
         this.p = p;
         p.net.observer = (from, d, plane, port, to) -> seen.add(new Seen(d.clone(), from == p.a, plane, port, to, p.net.nowNs));
+    }
+
+    /** Connects, writes {@code bytes} bytes, waits until they are acknowledged and all is quiet, and forgets it; returns the first packet of data. */
+    Seen connectAndWrite(int bytes) {
+        p.connect();
+        p.post(p.request(Opcode.WRITE, 0, 0, bytes, 0, 1));
+        assertTrue(p.until(10_000_000, () -> p.completionsA.size() == 1));
+        p.run(1_000_000);
+        Seen first = dataToB().getFirst();
+        seen.clear();
+        return first;
     }
 
     List<Seen> of(boolean toB, int type) {
