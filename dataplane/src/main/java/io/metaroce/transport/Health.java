@@ -63,15 +63,38 @@ final class Health {
         if (slab.getInt(connection + IN_FLIGHT) > 0 || slab.getInt(connection + SICK_PATHS) > 0) {
             if (slab.getLong(connection + CHECK_NS) - nowNs <= 0) {
                 check(connection, nowNs);
-                slab.putLong(connection + CHECK_NS, nowNs + checkInterval(connection));
+                slab.putLong(connection + CHECK_NS, nextCheckNs(connection, nowNs));
             }
             state.wakeBy(connection, slab.getLong(connection + CHECK_NS));
         }
         return true;
     }
 
-    private long checkInterval(long connection) {
-        return Math.max(slab.getInt(state.plane(connection, 0) + PlaneRecord.MIN_RTT_NS) / 4, Math.max(1_000, state.config.timerFloorNs / 2));
+    /** Often while packets are out; while none are, not before the next route is to be tried, which may be long from now. */
+    private long nextCheckNs(long connection, long nowNs) {
+        long soonNs = nowNs
+                + Math.max(slab.getInt(state.plane(connection, 0) + PlaneRecord.MIN_RTT_NS) / 4, Math.max(1_000, state.config.timerFloorNs / 2));
+        if (slab.getInt(connection + IN_FLIGHT) > 0) {
+            return soonNs;
+        }
+        long retryNs = Long.MAX_VALUE;
+        int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long plane = state.plane(connection, p);
+            for (int i = 0; i < perPlane; i++) {
+                long path = state.path(connection, p, i);
+                if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING && triesRoutes(plane, i)) {
+                    retryNs = Math.min(retryNs, slab.getLong(path + PathRecord.STATE_SINCE_NS) + patience(plane, path) + 1);
+                }
+            }
+        }
+        return retryNs == Long.MAX_VALUE ? soonNs : Math.max(soonNs, retryNs);
+    }
+
+    /** Of a plane that is down, the first path alone keeps trying. */
+    private boolean triesRoutes(long plane, int index) {
+        int state = slab.getInt(plane + PlaneRecord.STATE);
+        return state == PlaneRecord.UP || state == PlaneRecord.DOWN && index == 0;
     }
 
     private void keepalive(long connection, long silentNs, long nowNs) {
@@ -179,13 +202,11 @@ final class Health {
             if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP && isPlaneDead(connection, plane, p, nowNs)) {
                 giveUpPlane(connection, plane, p, nowNs);
             }
-            boolean up = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP;
             int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
             for (int i = 0; i < perPlane; i++) {
                 long path = state.path(connection, p, i);
                 if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
-                    // Of a plane that is down, the first path alone keeps trying.
-                    if (up || i == 0) {
+                    if (triesRoutes(plane, i)) {
                         retryRoute(connection, plane, path, nowNs);
                     }
                 } else if (slab.getInt(path + PathRecord.IN_FLIGHT) > 0) {
@@ -279,11 +300,15 @@ final class Health {
     }
 
     private void retryRoute(long connection, long plane, long path, long nowNs) {
-        long rtt = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
-        long patience = Math.min(3 * rtt << Math.min(slab.getInt(path + PathRecord.ATTEMPTS), 12), Limits.PROBING_MAX_NS);
-        if (nowNs - slab.getLong(path + PathRecord.STATE_SINCE_NS) > patience) {
+        if (nowNs - slab.getLong(path + PathRecord.STATE_SINCE_NS) > patience(plane, path)) {
             paths.newRoute(connection, plane, path, nowNs);
         }
+    }
+
+    /** How long a route is given to answer before another one is tried. */
+    private long patience(long plane, long path) {
+        long rtt = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
+        return Math.min(3 * rtt << Math.min(slab.getInt(path + PathRecord.ATTEMPTS), 12), Limits.PROBING_MAX_NS);
     }
 
     private boolean isPlaneDead(long connection, long plane, int number, long nowNs) {

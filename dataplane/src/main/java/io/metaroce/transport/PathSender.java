@@ -86,6 +86,8 @@ final class PathSender {
         slab.addInt(path + PathRecord.IN_FLIGHT, 1);
         slab.addInt(plane + PlaneRecord.IN_FLIGHT, 1);
         if (slab.addInt(connection + IN_FLIGHT, 1) == 1) {
+            // With nothing out the next look at the paths may be far away.
+            slab.putLong(connection + ConnectionRecord.CHECK_NS, nowNs);
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         }
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
@@ -320,6 +322,9 @@ final class PathSender {
         int number = slab.getInt(path + PathRecord.NUMBER);
         slab.putInt(path + PathRecord.STATE, PathRecord.PROBING);
         slab.putLong(path + PathRecord.STATE_SINCE_NS, nowNs);
+        // This route's time may be up before that of those that are tried already.
+        slab.putLong(connection + ConnectionRecord.CHECK_NS, nowNs);
+        state.wakeBy(connection, nowNs);
         nextEpoch(path);
         slab.putInt(path + PathRecord.SOURCE_PORT,
                 freshPort(DataHeader.planeOf(number), slab.getInt(path + PathRecord.SOURCE_PORT), DataHeader.indexOf(number)));

@@ -126,7 +126,7 @@ final class Tap {
         p.net.observer = (from, d, plane, port, to) -> seen.add(new Seen(d.clone(), from == p.a, plane, port, to, p.net.nowNs));
     }
 
-    /** Connects, writes {@code bytes} bytes, waits until they are acknowledged and all is quiet, and forgets it; returns the first packet of data. */
+    /** Connects, writes so many bytes, waits until they are acknowledged, and forgets what was seen; returns the first packet of data. */
     Seen connectAndWrite(int bytes) {
         p.connect();
         p.post(p.request(Opcode.WRITE, 0, 0, bytes, 0, 1));
