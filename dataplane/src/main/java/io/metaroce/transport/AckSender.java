@@ -134,7 +134,9 @@ final class AckSender {
                 return p;
             }
         }
-        return state.firstPlaneUp(connection);
+        // Where nothing is known to be good, what is acknowledged has at least come in over its own plane.
+        boolean gone = slab.getInt(state.plane(connection, planeNumber) + PlaneRecord.STATE) == PlaneRecord.ABSENT;
+        return gone ? state.firstPlaneUp(connection) : planeNumber;
     }
 
     /** The first good path of the plane from this one on, or this one if none is: a route that failed would lose what we tell. */

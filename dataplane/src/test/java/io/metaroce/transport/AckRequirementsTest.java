@@ -205,6 +205,26 @@ class AckRequirementsTest {
     }
 
     @Test
+    @Requirement("MR-ACK-007")
+    void whereAllPlanesSeemDownTheAnswerTakesTheWayOfTheQuestion() {
+        connect();
+        EndpointState s = Inside.state(p.b.endpoint);
+        for (int plane = 0; plane < 2; plane++) {
+            s.slab.putInt(s.plane(s.connectionOf(p.ba), plane) + PlaneRecord.STATE, PlaneRecord.DOWN);
+        }
+        p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, 2));
+        assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 2));
+        int[] count = new int[2];
+        for (Tap.Seen seen : tap.acksToA()) {
+            for (Tap.Block block : seen.blocks()) {
+                assertEquals(seen.plane(), DataHeader.planeOf(block.path()));
+                count[seen.plane()]++;
+            }
+        }
+        assertTrue(count[0] > 0 && count[1] > 0);
+    }
+
+    @Test
     @Requirement({"MR-ACK-007", "MR-LOSS-033"})
     void whatBelongsToADeadPlaneGoesOnAnother() {
         connect();
