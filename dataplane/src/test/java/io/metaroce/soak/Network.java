@@ -174,8 +174,8 @@ final class Network {
         // At most three bits within 32: a CRC of 32 bits finds every such damage.
         int at = random.nextInt(f.length);
         int bits = 1 + random.nextInt(3);
-        for (int i = 0; i < bits; i++) {
-            int where = Math.min(f.length - 1, at + i);
+        // Each in a byte of its own: the same bit twice would leave the datagram whole.
+        for (int where = at; where < Math.min(at + bits, f.length); where++) {
             Bytes.putByte(f.address + where, Bytes.getU8(f.address + where) ^ 1 << random.nextInt(8));
         }
     }
