@@ -186,7 +186,7 @@ int mrpmd_configure(int32_t port, struct mrpmd_setup *setup, char *error, uint32
 /* Starts a configured port. No burst may be tried on a port that is not started. */
 int mrpmd_start(int32_t port, char *error, uint32_t error_size);
 int mrpmd_stop(int32_t port);
-/* Stops the port and removes its device. */
+/* Stops the port and removes its device, unless that has other ports. mrpmd_device_add adds it again. */
 int mrpmd_close(int32_t port);
 /* 1 up, 0 down. */
 int mrpmd_link_up(int32_t port);

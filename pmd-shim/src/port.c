@@ -2,7 +2,6 @@
 /* Devices: finding, describing, configuring, starting and stopping them. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <stdio.h>
@@ -178,6 +177,16 @@ int mrpmd_start(int32_t port, char *error, uint32_t error_size) {
 
 int mrpmd_stop(int32_t port) { return rte_eth_dev_stop((uint16_t)port); }
 
+/* Whether a port is on the device: some have several. */
+static int has_port(const struct rte_device *device) {
+  struct rte_eth_dev_info info;
+  uint16_t port;
+  RTE_ETH_FOREACH_DEV(port) {
+    if (rte_eth_dev_info_get(port, &info) == 0 && info.device == device) return 1;
+  }
+  return 0;
+}
+
 int mrpmd_close(int32_t number) {
   uint16_t port = (uint16_t)number;
   struct rte_eth_dev_info info;
@@ -185,14 +194,11 @@ int mrpmd_close(int32_t number) {
   if (rc != 0) return rc;
   rte_eth_dev_stop(port);
   mrpmd_gather_pools[port] = NULL;
+  __atomic_store_n(&mrpmd_refused[port], 0, __ATOMIC_RELAXED);
   struct rte_device *device = (struct rte_device *)(uintptr_t)info.device;
   rc = rte_eth_dev_close(port);
-  /* A virtual device's name stays taken until it is removed from its bus. */
-  if (device != NULL && strncmp(info.driver_name, "net_", 4) == 0 && arguments_of(&info) != NULL) {
-    const struct rte_bus *bus = rte_dev_bus(device);
-    if (bus != NULL && strcmp(rte_bus_name(bus), "vdev") == 0) rc = rte_dev_remove(device);
-  }
-  return rc;
+  /* Until it is removed from its bus a device's name stays taken, and it cannot be added again. */
+  return device == NULL || has_port(device) ? rc : rte_dev_remove(device);
 }
 
 int mrpmd_link_up(int32_t port) {

@@ -17,6 +17,8 @@ final class Device {
     final Pmd.Info info;
     /** This device's MAC address, first byte in bits 40 to 47. */
     final long mac;
+    /** What it was asked for by. */
+    final String name;
     private final boolean blocking;
     private final boolean restarts;
     private Pmd.Setup setup;
@@ -24,16 +26,12 @@ final class Device {
     private boolean up;
     private long startedNs;
 
-    /** Finds the device, or makes it if {@code device} has arguments or names none that exists. */
+    /** Finds the device, or adds it to DPDK's (hot-plugs it) if there is none of this name. */
     Device(String device, int mtu) {
-        String name = device.contains(",") ? device.substring(0, device.indexOf(',')) : device;
-        if (Pmd.hasPort(name)) {
-            port = Pmd.findPort(name);
-        } else if (name.startsWith("net_")) {
-            port = Pmd.addDevice(DeviceArguments.complete(device, mtu));
-        } else {
-            port = Pmd.findPort(name);   // throws and says why
-        }
+        name = device;
+        String id = device.contains(",") ? device.substring(0, device.indexOf(',')) : device;
+        boolean isNumber = id.chars().allMatch(Character::isDigit);
+        port = isNumber || Pmd.hasPort(id) ? Pmd.findPort(id) : Pmd.addDevice(DeviceArguments.complete(device, mtu));
         info = Pmd.info(port);
         // Some virtual devices have no address of their own; a local one serves.
         mac = info.mac() != 0 ? info.mac() : 0x0200_0000_0000L | ThreadLocalRandom.current().nextLong(1L << 40);
@@ -41,15 +39,16 @@ final class Device {
         restarts = info.has(PmdShim.MRPMD_TRAIT_RESTART());
     }
 
-    boolean takesGather() {
-        return info.has(PmdShim.MRPMD_TRAIT_COPIES()) && info.offers(PmdShim.MRPMD_OFFLOAD_MULTI_SEGMENT());
+    /** Whether payload is passed by reference. */
+    boolean gathers(DpdkConfig config) {
+        return config.gather() && info.has(PmdShim.MRPMD_TRAIT_COPIES()) && info.offers(PmdShim.MRPMD_OFFLOAD_MULTI_SEGMENT());
     }
 
     /** Configures and starts the device. A client without its server is no error: it starts later. */
-    void open(long receivePool, long gatherPool, DpdkConfig config, long nowNs) {
+    void open(Pools pools, int plane, DpdkConfig config, long nowNs) {
         int offloads = PmdShim.MRPMD_OFFLOAD_TX_IPV4() | PmdShim.MRPMD_OFFLOAD_TX_UDP() | PmdShim.MRPMD_OFFLOAD_RX_IPV4()
                 | PmdShim.MRPMD_OFFLOAD_RX_UDP() | PmdShim.MRPMD_OFFLOAD_FAST_FREE();
-        setup = Pmd.configure(port, new Pmd.Setup(receivePool, takesGather() ? gatherPool : 0, config.mtu(), 1,
+        setup = Pmd.configure(port, new Pmd.Setup(pools.receive(plane), gathers(config) ? pools.gather() : 0, config.mtu(), 1,
                 within(config.rxDescriptors(), info.maxRxDescriptors()), within(config.txDescriptors(), info.maxTxDescriptors()), offloads));
         startedNs = nowNs;
         try {

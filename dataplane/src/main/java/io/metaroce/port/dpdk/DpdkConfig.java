@@ -4,14 +4,17 @@ package io.metaroce.port.dpdk;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * How to make a {@link DpdkPort}. {@link #of} gives defaults; {@code with...} changes one of them.
  *
  * @param ealArguments  DPDK's own arguments; what they leave open {@link EalArguments} chooses. If the process runs DPDK already
  *                      they must be the same or none
- * @param planes        1 to 8 planes
+ * @param planes        1 to 8 planes; null for one that has neither device nor address yet, see {@link DpdkPort#assign}
  * @param udpPort       port that peers send to, on every plane
  * @param mtu           bytes of an IP packet, 1280 to 16384 + 128
  * @param rxDescriptors receive ring, frames per plane, a wish that the device may adjust; memif's ring is set by its device arguments
@@ -32,8 +35,9 @@ public record DpdkConfig(List<String> ealArguments, List<PlaneConfig> planes, in
 
     public DpdkConfig {
         ealArguments = List.copyOf(ealArguments);
-        planes = List.copyOf(planes);
+        planes = Collections.unmodifiableList(new ArrayList<>(planes));
         range("planes", planes.size(), 1, 8);
+        range("open planes", (int) planes.stream().filter(Objects::nonNull).count(), 1, 8);
         range("UDP port", udpPort, 1, 0xffff);
         range("MTU", mtu, MIN_MTU, MAX_MTU);
         range("receive descriptors", rxDescriptors, 32, 32768);

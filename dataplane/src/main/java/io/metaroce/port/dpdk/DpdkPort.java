@@ -11,6 +11,7 @@ import io.metaroce.port.PortException;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -27,24 +28,32 @@ import java.util.stream.IntStream;
  * <p>Frames carry ECT(0). While a plane's link is down its datagrams are dropped as errors, so that the other planes go on; a memif
  * client looks for its server again every 300 ms.
  *
+ * <p>Planes can be opened, moved to another address and closed at run time. A device comes into DPDK when its plane opens, unless it is
+ * there already, and leaves it when its plane closes.
+ *
  * <p>One thread calls {@link #receive}, {@link #prepare} and {@link #send}; the first call makes it known to DPDK. Bursts prepared on a
  * port are of no use on another, and none may be used after {@link #close}.
  */
 public final class DpdkPort implements PacketPort {
-    /** Receive calls between looks at the clock: it serves address and link timers only, which may be milliseconds late. */
     private static final Set<String> VIRTUAL_DRIVERS = Set.of("net_memif", "net_ring", "net_tap", "net_af_packet", "net_af_xdp", "net_pcap", "net_null");
     private static final long VIRTUAL_NOISE_NS = 50_000;
+    /** Receive calls between looks at the clock: it serves address and link timers only, which may be milliseconds late. */
     private static final int CALLS_PER_CLOCK = 32;
     private static final long TICK_NS = 5_000_000L;
 
     private final DpdkConfig config;
     private final LongSupplier clockNs;
+    /** Device, prefix, gateway and VLAN of each plane when it is next opened; null if nobody said. */
+    private final PlaneConfig[] assigned;
+    /** Null where a plane is closed, as in {@link #outputs}. */
     private final Plane[] planes;
     private final PlaneOutput[] outputs;
     private final Pools pools;
     private final TxBuffers buffers;
     private final PortCounters counters = new PortCounters();
     private final int[] sourcePorts;
+    /** The transport was told so when it was set up. */
+    private final boolean checksums;
     private byte[] fate;
     private int firstPlane;
     private int calls;
@@ -64,55 +73,113 @@ public final class DpdkPort implements PacketPort {
         this.config = config;
         this.clockNs = clockNs;
         int n = config.planes().size();
-        Device[] devices = new Device[n];
-        long nowNs = clockNs.getAsLong();
+        assigned = config.planes().toArray(PlaneConfig[]::new);
+        planes = new Plane[n];
+        outputs = new PlaneOutput[n];
+        checksums = Arrays.stream(assigned).allMatch(p -> p != null && !p.isIpv4());
+        sourcePorts = IntStream.range(config.sourcePort(), config.sourcePort() + config.sourcePorts()).toArray();
+        fate = new byte[config.txSlots()];
+        tickedNs = clockNs.getAsLong();
         try {
             Eal.start(config.ealArguments(), EalArguments.complete(config));
-            pools = open(config, devices, nowNs);
+            pools = new Pools(config);
         } catch (PmdUnavailableException | PmdException e) {
             throw new PortException(e.getMessage(), e);
         }
         buffers = new TxBuffers(pools, config.txSlots());
-        planes = new Plane[n];
-        outputs = new PlaneOutput[n];
-        for (int p = 0; p < n; p++) {
-            PlaneConfig plane = config.planes().get(p);
-            planes[p] = new Plane(p, devices[p], plane, config, buffers, pools.dataRoom, counters, nowNs);
-            outputs[p] = new PlaneOutput(planes[p], plane, buffers, counters);
-            planes[p].tick(nowNs);
-        }
-        tickedNs = nowNs;
-        sourcePorts = IntStream.range(config.sourcePort(), config.sourcePort() + config.sourcePorts()).toArray();
-        fate = new byte[config.txSlots()];
-    }
-
-    /** Finds, configures and starts the devices; on failure closes those it had. */
-    private static Pools open(DpdkConfig config, Device[] devices, long nowNs) {
-        Pools pools = null;
-        int p = 0;
         try {
-            boolean gather = false;
-            for (; p < devices.length; p++) {
-                devices[p] = new Device(config.planes().get(p).device(), config.mtu());
-                gather |= config.gather() && devices[p].takesGather();
-            }
-            pools = new Pools(config, gather);
-            for (p = 0; p < devices.length; p++) {
-                devices[p].open(pools.receive[p], pools.gather, config, nowNs);
-            }
-            return pools;
-        } catch (PmdException e) {
-            for (Device device : devices) {
-                if (device != null) {
-                    device.close();
+            for (int p = 0; p < n; p++) {
+                if (assigned[p] != null) {
+                    open(p, openDevice(p, assigned[p]), assigned[p], config.udpPort());
                 }
             }
-            if (pools != null) {
-                pools.close();
-            }
-            throw p == devices.length ? e
-                    : new PmdException("plane " + p + " (" + config.planes().get(p).address().getHostAddress() + "): " + e.getMessage(), e.errno());
+        } catch (PortException e) {
+            close();
+            throw e;
         }
+    }
+
+    /**
+     * Says what a plane shall use from the next {@link #setPlane} on: device, prefix, gateway and VLAN. Until then nothing changes.
+     *
+     * @param plane below {@link #planes()}
+     */
+    public void assign(int plane, PlaneConfig config) {
+        assigned[plane] = config;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>A plane that keeps its device only changes its address, and the link stays up. Otherwise the old device leaves DPDK and the
+     * new one, found or hot-plugged, is started.
+     *
+     * @param address of the family that was assigned; its port is where peers send to, 0 for {@link DpdkConfig#udpPort()}
+     */
+    @Override
+    public void setPlane(int plane, NetAddress address) {
+        if (assigned[plane] == null) {
+            throw new PortException("plane " + plane + " has no device: assign one");
+        }
+        if (checksums && address.isIpv4()) {
+            throw new PortException("plane " + plane + ": this port promised UDP checksums, which it leaves out over IPv4");
+        }
+        PlaneConfig wish;
+        try {
+            wish = assigned[plane].at(address.toInetAddress());
+        } catch (IllegalArgumentException e) {
+            throw new PortException("plane " + plane + ": " + e.getMessage(), e);
+        }
+        int port = address.port() == 0 ? config.udpPort() : address.port();
+        tickedNs = clockNs.getAsLong();
+        Plane old = planes[plane];
+        if (old != null && old.device.name.equals(wish.device())) {
+            old.leave();
+            open(plane, old.device, wish, port);
+        } else {
+            removePlane(plane);
+            open(plane, openDevice(plane, wish), wish, port);
+        }
+        assigned[plane] = wish;
+    }
+
+    @Override
+    public void removePlane(int plane) {
+        if (planes[plane] != null) {
+            planes[plane].close();
+            planes[plane] = null;
+            outputs[plane] = null;
+        }
+    }
+
+    /** Finds or adds, configures and starts a device; nothing stays of it on failure. */
+    private Device openDevice(int plane, PlaneConfig wish) {
+        String what = "plane " + plane + " (" + wish.address().getHostAddress() + "): ";
+        Device device;
+        try {
+            device = new Device(wish.device(), config.mtu());
+        } catch (PmdException e) {
+            throw new PortException(what + e.getMessage(), e);
+        }
+        for (int p = 0; p < planes.length; p++) {
+            if (planes[p] != null && planes[p].device.port == device.port) {
+                throw new PortException(what + "plane " + p + " uses " + wish.device());
+            }
+        }
+        try {
+            device.open(pools, plane, config, tickedNs);
+        } catch (PmdException e) {
+            device.close();
+            throw new PortException(what + e.getMessage(), e);
+        }
+        return device;
+    }
+
+    private void open(int p, Device device, PlaneConfig wish, int port) {
+        NetAddress local = NetAddress.of(wish.address(), port);
+        planes[p] = new Plane(p, device, wish, local, config, buffers, pools.dataRoom, counters, tickedNs);
+        outputs[p] = new PlaneOutput(planes[p], wish, buffers, counters);
+        planes[p].open(tickedNs);
     }
 
     @Override
@@ -122,7 +189,7 @@ public final class DpdkPort implements PacketPort {
 
     @Override
     public NetAddress localAddress(int plane) {
-        return planes[plane].local;
+        return planes[plane] == null ? null : planes[plane].local;
     }
 
     @Override
@@ -132,7 +199,7 @@ public final class DpdkPort implements PacketPort {
 
     @Override
     public int maxDatagram(int plane) {
-        return planes[plane].maxDatagram;
+        return planes[plane] == null ? config.mtu() - Frame.V6_LENGTH - Frame.UDP_LENGTH : planes[plane].maxDatagram;
     }
 
     @Override
@@ -140,22 +207,17 @@ public final class DpdkPort implements PacketPort {
         return 1;
     }
 
-    /** A virtual device ends in another process of this host, which may be held up; a NIC does not wait for anyone. */
     /** Over IPv4 it is left out: computing it would read all of the payload, which the transport's own checksum does already. */
     @Override
     public boolean sendsUdpChecksum() {
-        for (Plane plane : planes) {
-            if (plane.local.isIpv4()) {
-                return false;
-            }
-        }
-        return true;
+        return checksums;
     }
 
+    /** A virtual device ends in another process of this host, which may be held up; a NIC does not wait for anyone. */
     @Override
     public long timingNoiseNs() {
         for (Plane plane : planes) {
-            if (VIRTUAL_DRIVERS.contains(plane.device.info.driver())) {
+            if (plane != null && VIRTUAL_DRIVERS.contains(plane.device.info.driver())) {
                 return VIRTUAL_NOISE_NS;
             }
         }
@@ -167,7 +229,7 @@ public final class DpdkPort implements PacketPort {
     public int receiveBuffer(int datagramBytes) {
         int least = Integer.MAX_VALUE;
         for (Plane plane : planes) {
-            least = Math.min(least, plane.device.rxDescriptors());
+            least = plane == null ? least : Math.min(least, plane.device.rxDescriptors());
         }
         return least;
     }
@@ -182,7 +244,9 @@ public final class DpdkPort implements PacketPort {
         int p = firstPlane;
         firstPlane = p + 1 == n ? 0 : p + 1;
         for (int k = 0; k < n && burst.count < burst.capacity; k++) {
-            planes[p].receive(burst);
+            if (planes[p] != null) {
+                planes[p].receive(burst);
+            }
             p = p + 1 == n ? 0 : p + 1;
         }
     }
@@ -196,7 +260,9 @@ public final class DpdkPort implements PacketPort {
         if (nowNs - tickedNs >= TICK_NS) {
             tickedNs = nowNs;
             for (Plane plane : planes) {
-                plane.tick(nowNs);
+                if (plane != null) {
+                    plane.tick(nowNs);
+                }
             }
         }
     }
@@ -216,13 +282,17 @@ public final class DpdkPort implements PacketPort {
             fate = new byte[burst.capacity];
         }
         for (PlaneOutput output : outputs) {
-            output.begin();
+            if (output != null) {
+                output.begin();
+            }
         }
         for (int i = 0; i < n; i++) {
             outputs[burst.plane[i]].offer(burst, i, fate);
         }
         for (PlaneOutput output : outputs) {
-            output.flush(burst, fate);
+            if (output != null) {
+                output.flush(burst, fate);
+            }
         }
         int kept = 0;
         for (int i = 0; i < n; i++) {
@@ -238,17 +308,17 @@ public final class DpdkPort implements PacketPort {
         return counters;
     }
 
-    /** Whether the plane's link is up. A few milliseconds stale. */
+    /** Whether the plane is open and its link up. A few milliseconds stale. */
     public boolean isUp(int plane) {
-        return planes[plane].device.up();
+        return planes[plane] != null && planes[plane].device.up();
     }
 
-    /** The device behind a plane. */
+    /** The device behind an open plane. */
     public Pmd.Info device(int plane) {
         return planes[plane].device.info;
     }
 
-    /** The device's own counters; among them frames lost for want of ring space or buffers. */
+    /** The own counters of an open plane's device; among them frames lost for want of ring space or buffers. */
     public Pmd.Stats deviceStats(int plane) {
         return planes[plane].stats();
     }
@@ -264,10 +334,13 @@ public final class DpdkPort implements PacketPort {
     }
 
     private String describe(int p) {
+        if (planes[p] == null) {
+            return "plane " + p + ": closed";
+        }
         Device d = planes[p].device;
         boolean guarded = !d.info.has(PmdShim.MRPMD_TRAIT_UNMAPS()) || d.info.has(PmdShim.MRPMD_TRAIT_GUARDED());
         return "plane " + p + ": " + d.info.device() + " (" + d.info.driver() + ") at " + planes[p].local + ", MTU " + config.mtu() + ", link "
-                + (d.up() ? "up" : "down") + (config.gather() && d.takesGather() ? ", payload by reference" : ", payload copied")
+                + (d.up() ? "up" : "down") + (d.gathers(config) ? ", payload by reference" : ", payload copied")
                 + (guarded ? "" : ", UNGUARDED: a peer that leaves may crash this process");
     }
 
@@ -277,8 +350,8 @@ public final class DpdkPort implements PacketPort {
             return;
         }
         closed = true;
-        for (Plane plane : planes) {
-            plane.close();
+        for (int p = 0; p < planes.length; p++) {
+            removePlane(p);
         }
         pools.close();
         if (attached && Thread.currentThread() == owner) {

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -57,11 +58,12 @@ public final class EalArguments {
 
     /** Arguments for a process with this port alone: what the configuration gives, and a choice for what it leaves open. */
     static List<String> complete(DpdkConfig config) {
-        boolean virtual = config.planes().stream().allMatch(p -> p.device().startsWith("net_"));
+        List<String> devices = config.planes().stream().filter(Objects::nonNull).map(PlaneConfig::device).toList();
+        boolean virtual = devices.stream().allMatch(d -> d.startsWith("net_"));
         List<String> given = new ArrayList<>(config.ealArguments());
         if (!has(given, "-a", "--allow", "-b", "--block")) {
             // Without a list DPDK tries every PCI device of the machine, its way to the world among them.
-            config.planes().stream().map(PlaneConfig::device).filter(d -> PCI.matcher(d).matches()).forEach(d -> given.addAll(List.of("-a", d)));
+            devices.stream().filter(d -> PCI.matcher(d).matches()).forEach(d -> given.addAll(List.of("-a", d)));
         }
         return complete(given, (int) (Pools.memoryBytes(config) >> 20), virtual, freeHugepages());
     }

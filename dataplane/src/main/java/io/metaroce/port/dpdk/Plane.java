@@ -34,18 +34,20 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
     private final PortCounters counters;
     private final ControlSender control;
     private final HostProtocol host;
-    private final MemorySegment rx = mrpmd_rx.allocate(Arena.global());
+    /** As long as the plane: a port's planes may come and go. */
+    private final MemorySegment rx = mrpmd_rx.allocate(Arena.ofAuto());
     private final Parked.Visitor drop;
     private long nowNs;
+    private boolean announced;
 
-    Plane(int index, Device device, PlaneConfig config, DpdkConfig port, TxBuffers buffers, int room, PortCounters counters, long nowNs) {
+    Plane(int index, Device device, PlaneConfig config, NetAddress local, DpdkConfig port, TxBuffers buffers, int room, PortCounters counters, long nowNs) {
         this.index = (byte) index;
         this.device = device;
+        this.local = local;
         this.counters = counters;
         this.nowNs = nowNs;
         v4 = config.isIpv4();
         vlan = config.vlan();
-        local = NetAddress.of(config.address(), port.udpPort());
         maxDatagram = port.mtu() - (v4 ? Frame.V4_LENGTH : Frame.V6_LENGTH) - Frame.UDP_LENGTH;
         neighbours = new Neighbours(port.neighbours());
         control = new ControlSender(device, buffers, room);
@@ -56,6 +58,14 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
             counters.lastErrno = PlaneOutput.EHOSTUNREACH;
         };
         rx.fill((byte) 0);
+    }
+
+    /** Begins: looks at the link, and tells it our address. */
+    void open(long now) {
+        tick(now);
+        if (!announced && device.up()) {
+            host.announce();
+        }
     }
 
     long nowNs() {
@@ -137,6 +147,7 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
             neighbours.clear(this);
             if (device.up()) {
                 host.announce();
+                announced = true;
             }
         }
         if (device.up()) {
@@ -173,9 +184,14 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         return Pmd.stats(device.port);
     }
 
-    void close() {
+    /** Ends, and leaves the device as it is. */
+    void leave() {
         parked.takeAll(drop);
         PmdCalls.release(rx.address());
+    }
+
+    void close() {
+        leave();
         device.close();
     }
 }

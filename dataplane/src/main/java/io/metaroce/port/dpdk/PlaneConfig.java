@@ -59,6 +59,19 @@ public record PlaneConfig(String device, InetAddress address, int prefixLength, 
         return new PlaneConfig(parts[0], address, prefix, parts.length == 3 ? literal(parts[2], text) : null, vlan);
     }
 
+    /**
+     * The same at another address of the same family.
+     *
+     * @throws IllegalArgumentException if it is of the other
+     */
+    PlaneConfig at(InetAddress other) {
+        if (other instanceof Inet4Address != isIpv4()) {
+            throw new IllegalArgumentException(other.getHostAddress() + " is of another family than " + address.getHostAddress()
+                    + ", to which prefix and gateway belong");
+        }
+        return new PlaneConfig(device, other, prefixLength, gateway, vlan);
+    }
+
     boolean isIpv4() {
         return address instanceof Inet4Address;
     }

@@ -6,7 +6,10 @@ import io.metaroce.bindings.dpdk.PmdException;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The buffer pools of a port: sized so that none runs dry while every ring and burst is full. */
+/**
+ * The buffer pools of a port: sized so that none runs dry while every ring and burst is full. What a plane alone needs is made when it
+ * opens for the first time, and kept for the next.
+ */
 final class Pools implements AutoCloseable {
     /** Buffers a thread may keep in its cache; DPDK lets it grow by half. */
     private static final int CACHE = 256;
@@ -15,38 +18,50 @@ final class Pools implements AutoCloseable {
     private static final int CACHE_LINE = 64;
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
-    /** One a plane. */
-    final long[] receive;
+    private final DpdkConfig config;
+    private final int number = NUMBER.getAndIncrement();
+    /** One a plane, 0 where it was never open. */
+    private final long[] receive;
     /** For all planes: a header buffer's plane is not known when it is given out. */
     final long transmit;
-    /** mbufs without data, for payload by reference; 0 if no device takes it. */
-    final long gather;
+    /** mbufs without data, for payload by reference; 0 until a device takes it. */
+    private long gather;
     /** Bytes from an mbuf's address to its data. */
     final int dataOffset;
     final int dataRoom;
 
-    Pools(DpdkConfig config, boolean anyGather) {
+    Pools(DpdkConfig config) {
+        this.config = config;
         // More than memif's buffers hold: where they hold no less than a pool's buffer, the memif of DPDK 23.11 and later hands over
         // each piece of a gathered frame as a buffer of its own.
         dataRoom = DpdkConfig.dataRoom(config.mtu()) + CACHE_LINE;
         dataOffset = PmdShim.mrpmd_data_offset();
-        int planes = config.planes().size();
-        int number = NUMBER.getAndIncrement();
-        receive = new long[planes];
-        long made = 0;
-        long parts = 0;
+        receive = new long[config.planes().size()];
+        transmit = create("mr_tx" + number, transmitCount(config), dataRoom);
+    }
+
+    /** Pool for frames that a plane receives. */
+    long receive(int plane) {
+        if (receive[plane] == 0) {
+            receive[plane] = create("mr_rx" + number + "_" + plane, receiveCount(config), dataRoom);
+        }
+        return receive[plane];
+    }
+
+    /** Pool for payload by reference. */
+    long gather() {
+        if (gather == 0) {
+            gather = create("mr_ga" + number, gatherCount(), 0);
+        }
+        return gather;
+    }
+
+    private long create(String name, int count, int room) {
         try {
-            for (int p = 0; p < planes; p++) {
-                receive[p] = Pmd.createPool("mr_rx" + number + "_" + p, receiveCount(config), dataRoom, CACHE, ANY_SOCKET);
-            }
-            made = Pmd.createPool("mr_tx" + number, transmitCount(config), dataRoom, CACHE, ANY_SOCKET);
-            parts = anyGather ? Pmd.createPool("mr_ga" + number, gatherCount(), 0, CACHE, ANY_SOCKET) : 0;
+            return Pmd.createPool(name, count, room, CACHE, ANY_SOCKET);
         } catch (PmdException e) {
-            free(made, parts);
             throw new PmdException(e.getMessage() + "; the port needs about " + (memoryBytes(config) >> 20) + " MiB (EAL argument -m)", e.errno());
         }
-        transmit = made;
-        gather = parts;
     }
 
     /** Held by the ring, by the burst handed to the transport, by caches. */
@@ -70,23 +85,19 @@ final class Pools implements AutoCloseable {
         return buffer * ((long) config.planes().size() * receiveCount(config) + transmitCount(config)) + 256L * gatherCount();
     }
 
+    /** A pool with buffers still out (in another port's ring) stays: its memory must not vanish under them. */
     @Override
     public void close() {
-        free(transmit, gather);
+        for (long pool : receive) {
+            free(pool);
+        }
+        free(transmit);
+        free(gather);
     }
 
-    /** A pool with buffers still out (in another port's ring) stays: its memory must not vanish under them. */
-    private void free(long tx, long parts) {
-        for (long pool : receive) {
-            if (pool != 0) {
-                Pmd.freePool(pool);
-            }
-        }
-        if (tx != 0) {
-            Pmd.freePool(tx);
-        }
-        if (parts != 0) {
-            Pmd.freePool(parts);
+    private static void free(long pool) {
+        if (pool != 0) {
+            Pmd.freePool(pool);
         }
     }
 }

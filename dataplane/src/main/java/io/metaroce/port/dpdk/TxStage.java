@@ -6,7 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Frames lined up for one send call: a {@code mrpmd_tx}. One thread. */
+/** Frames lined up for one send call: a {@code mrpmd_tx}, there as long as this object. One thread. */
 final class TxStage {
     private static final long MBUF = mrpmd_tx.mbuf$offset();
     private static final long FRAME = mrpmd_tx.frame$offset();
@@ -15,7 +15,7 @@ final class TxStage {
     private static final long PAYLOAD_LENGTH = mrpmd_tx.payload_length$offset();
     private static final long FLAGS = mrpmd_tx.flags$offset();
 
-    private final MemorySegment memory = mrpmd_tx.allocate(Arena.global());
+    private final MemorySegment memory = mrpmd_tx.allocate(Arena.ofAuto());
 
     long address() {
         return memory.address();

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One DPDK environment for all tests of a JVM; devices are added to it and removed again. */
-final class DpdkTesting {
+public final class DpdkTesting {
     static final List<String> ARGUMENTS = List.of("--no-huge", "--no-shconf", "-m", "256", "--no-pci", "--iova-mode=va", "--no-telemetry");
     private static final AtomicInteger DEVICE = new AtomicInteger();
 
@@ -32,12 +32,12 @@ final class DpdkTesting {
         }
     }
 
-    static void start() {
+    public static void start() {
         require();
         Eal.start(ARGUMENTS, ARGUMENTS);
     }
 
-    static String newDevice(String driver) {
+    public static String newDevice(String driver) {
         return driver + DEVICE.getAndIncrement();
     }
 

@@ -38,7 +38,7 @@ class TxBuffersTest {
     @BeforeEach
     void open() {
         PlaneConfig plane = new PlaneConfig("net_ring0", InetAddress.ofLiteral("10.0.0.1"), 24);
-        pools = new Pools(DpdkConfig.of(List.of(plane)).withDescriptors(32, 32).withTxSlots(SLOTS), false);
+        pools = new Pools(DpdkConfig.of(List.of(plane)).withDescriptors(32, 32).withTxSlots(SLOTS));
         buffers = new TxBuffers(pools, SLOTS);
     }
 

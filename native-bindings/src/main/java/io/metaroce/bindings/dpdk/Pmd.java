@@ -10,7 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/** Set-up calls of the shim with Java types and exceptions. One thread at a time; nothing here is for the fast path. */
+/**
+ * Set-up calls of the shim with Java types and exceptions. Those that change pools, devices and ports may come from any thread and wait
+ * for each other; nothing here is for the fast path.
+ */
 public final class Pmd {
     private Pmd() {
     }
@@ -74,7 +77,7 @@ public final class Pmd {
     }
 
     /** Makes a pool; {@code dataRoom} bytes in each buffer besides the headroom, 0 for none. Returns its address. */
-    public static long createPool(String name, int count, int dataRoom, int cache, int socket) {
+    public static synchronized long createPool(String name, int count, int dataRoom, int cache, int socket) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment error = arena.allocate(PmdShim.MRPMD_ERROR_SIZE());
             long pool = PmdShim.mrpmd_pool_create(arena.allocateFrom(name), count, dataRoom, cache, socket, error, (int) error.byteSize());
@@ -86,7 +89,7 @@ public final class Pmd {
     }
 
     /** Frees a pool if all its buffers are back, else leaves it. Returns the number of missing buffers. */
-    public static int freePool(long pool) {
+    public static synchronized int freePool(long pool) {
         return PmdShim.mrpmd_pool_free(pool);
     }
 
@@ -97,7 +100,7 @@ public final class Pmd {
     }
 
     /** Adds a device by DPDK device arguments, such as {@code net_ring0} or {@code net_memif0,role=client}. Returns its port. */
-    public static int addDevice(String arguments) {
+    public static synchronized int addDevice(String arguments) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment error = arena.allocate(PmdShim.MRPMD_ERROR_SIZE());
             return check(PmdShim.mrpmd_device_add(arena.allocateFrom(arguments), error, (int) error.byteSize()), error);
@@ -109,7 +112,7 @@ public final class Pmd {
      *
      * @throws PmdException if there is none; the message has what DPDK logged when it tried to make it
      */
-    public static int findPort(String name) {
+    public static synchronized int findPort(String name) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment error = arena.allocate(PmdShim.MRPMD_ERROR_SIZE());
             return check(PmdShim.mrpmd_port_find(arena.allocateFrom(name), error, (int) error.byteSize()), error);
@@ -117,7 +120,7 @@ public final class Pmd {
     }
 
     /** Whether there is a port of this name, PCI address or number. */
-    public static boolean hasPort(String name) {
+    public static synchronized boolean hasPort(String name) {
         try (Arena arena = Arena.ofConfined()) {
             return PmdShim.mrpmd_port_find(arena.allocateFrom(name), MemorySegment.NULL, 0) >= 0;
         }
@@ -141,7 +144,7 @@ public final class Pmd {
     }
 
     /** Configures a port and its queues; {@link #start} comes next. Returns what was given. */
-    public static Setup configure(int port, Setup wish) {
+    public static synchronized Setup configure(int port, Setup wish) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment error = arena.allocate(PmdShim.MRPMD_ERROR_SIZE());
             MemorySegment s = mrpmd_setup.allocate(arena);
@@ -159,19 +162,19 @@ public final class Pmd {
     }
 
     /** Starts a configured port. No burst may be tried on a port that is not started. */
-    public static void start(int port) {
+    public static synchronized void start(int port) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment error = arena.allocate(PmdShim.MRPMD_ERROR_SIZE());
             check(PmdShim.mrpmd_start(port, error, (int) error.byteSize()), error);
         }
     }
 
-    public static void stop(int port) {
+    public static synchronized void stop(int port) {
         PmdShim.mrpmd_stop(port);
     }
 
     /** Stops the port and removes its device. */
-    public static void close(int port) {
+    public static synchronized void close(int port) {
         PmdShim.mrpmd_close(port);
     }
 
