@@ -128,7 +128,8 @@ final class ReceiverShare {
         if (open == 0) {
             return;
         }
-        long left = (long) (state.config.rateKbps(planeNumber) * (1f - Limits.CE_DRAIN * marked[planeNumber]));
+        // In doubles, which hold every rate: rounded up as a float, it would be more than the line.
+        long left = (long) (state.config.rateKbps(planeNumber) * (1.0 - Limits.CE_DRAIN * marked[planeNumber]));
         boolean changed = true;
         while (changed && open > 0) {
             changed = false;
