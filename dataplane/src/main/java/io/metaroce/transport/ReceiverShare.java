@@ -17,6 +17,7 @@ final class ReceiverShare {
     private final int[] activeCount;
     private final boolean[] stale;
     private final long[] computedNs;
+    private final long[] toldNs;
     private final float[] marked;
 
     ReceiverShare(EndpointState state) {
@@ -27,6 +28,7 @@ final class ReceiverShare {
         activeCount = new int[planes];
         stale = new boolean[planes];
         computedNs = new long[planes];
+        toldNs = new long[planes];
         marked = new float[planes];
     }
 
@@ -51,10 +53,15 @@ final class ReceiverShare {
         }
     }
 
-    /** The share to tell this sender, kbit/s. */
-    long share(int planeNumber, long plane, long rttNs, long nowNs) {
-        if (stale[planeNumber] || nowNs - computedNs[planeNumber] > rttNs) {
-            compute(planeNumber, rttNs, nowNs);
+    /**
+     * The share to tell this sender, kbit/s. Time alone never divides again between two shares told at the same time: senders of
+     * different RTT would then hold parts of different divisions.
+     */
+    long share(int planeNumber, long plane, long nowNs) {
+        boolean due = nowNs != toldNs[planeNumber] && nowNs - computedNs[planeNumber] > slab.getInt(plane + PlaneRecord.SRTT_NS);
+        toldNs[planeNumber] = nowNs;
+        if (stale[planeNumber] || due) {
+            compute(planeNumber, nowNs);
         }
         if (slab.getInt(plane + PlaneRecord.ACTIVE) != 0) {
             return slab.getLong(plane + PlaneRecord.GRANTED_KBPS);
@@ -109,14 +116,13 @@ final class ReceiverShare {
     }
 
     /** Water-filling: whoever asks for less than an equal part gets what it asks; the rest is divided again. */
-    private void compute(int planeNumber, long rttNs, long nowNs) {
-        stale[planeNumber] = false;
+    private void compute(int planeNumber, long nowNs) {
         computedNs[planeNumber] = nowNs;
-        long oldest = nowNs - Limits.SHARE_AGE_RTT * Math.max(rttNs, state.config.timerFloorNs);
         for (long p = activeHead[planeNumber]; p != 0; ) {
             long next = slab.getLong(p + PlaneRecord.ACTIVE_NEXT);
             slab.putLong(p + PlaneRecord.GRANTED_KBPS, 0);
-            if (slab.getLong(p + PlaneRecord.LAST_DATA_NS) - oldest < 0) {
+            long rttNs = Math.max(slab.getInt(p + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
+            if (nowNs - slab.getLong(p + PlaneRecord.LAST_DATA_NS) > Limits.SHARE_AGE_RTT * rttNs) {
                 leave(planeNumber, p);
                 slab.putInt(p + PlaneRecord.DEMAND_CODE, 0);
                 slab.putLong(p + PlaneRecord.DEMAND_KBPS, 0);

@@ -40,7 +40,12 @@ class ShareRequirementsTest {
             planes = new long[senders];
             for (int i = 0; i < senders; i++) {
                 planes[i] = state.plane(state.takeConnection(), 0);
+                rtt(i, RTT);
             }
+        }
+
+        void rtt(int sender, long ns) {
+            state.slab.putInt(planes[sender] + PlaneRecord.SRTT_NS, (int) ns);
         }
 
         void ask(int sender, long kbps) {
@@ -48,7 +53,7 @@ class ShareRequirementsTest {
         }
 
         long share(int sender) {
-            return share.share(0, planes[sender], RTT, now);
+            return share.share(0, planes[sender], now);
         }
     }
 
@@ -156,6 +161,38 @@ class ShareRequirementsTest {
         assertEquals(LINE, d.share(0), 1);
         d.ask(1, LINE);
         assertEquals(LINE / 2, d.share(0), 1, "it may come back with the same demand");
+    }
+
+    @Test
+    @Requirement("MR-SHARE-013")
+    void aDistantSenderIsNotForgottenAtThePaceOfANearOne() {
+        Division d = new Division(2);
+        d.rtt(1, 100 * RTT);
+        d.ask(1, LINE);
+        d.now += 300 * RTT;
+        d.ask(0, LINE);
+        assertEquals(LINE / 2, d.share(0), 1);
+        d.now += 101 * RTT;
+        d.ask(0, LINE);
+        assertEquals(LINE, d.share(0), 1);
+    }
+
+    /** Soak seed 67162: a near sender's RTT was over between two shares told in one turn, and together they were more than the line. */
+    @Test
+    @Requirement({"MR-SHARE-011", "MR-SHARE-012"})
+    void sharesToldAtOneTimeAreOfOneDivision() {
+        Division d = new Division(2);
+        d.rtt(0, 100 * RTT);
+        d.ask(0, LINE / 2);
+        d.ask(1, LINE / 10);
+        d.share(0);
+        d.now += RTT + 1;
+        d.ask(0, LINE / 2 - LINE / 100);
+        d.ask(1, LINE / 10 + LINE / 100);
+        long sum = d.share(0) + d.share(1);
+        assertTrue(sum <= LINE, sum + " of " + LINE);
+        d.now += 1;
+        assertEquals(LINE / 10 + LINE / 100 + 0.2 * LINE, d.share(1), 0.001 * LINE, "the near one is told first in the next turn");
     }
 
     @Test
