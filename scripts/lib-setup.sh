@@ -54,6 +54,14 @@ setup_dpdk() {
     fi
 }
 
+# What tests need to make network interfaces of their own.
+setup_interfaces() {
+    if ! { command -v ip && command -v ethtool; } > /dev/null; then
+        say "installing iproute2 and ethtool, for tests on interfaces of their own"
+        apt_install iproute2 ethtool || true
+    fi
+}
+
 # Everything a build and its tests or demonstration need.
 setup() {
     mkdir -p "$root/target"
