@@ -57,7 +57,17 @@ class ReceiverSharePropertyTest {
             share = new ReceiverShare(state);
             for (int i = 0; i < SENDERS; i++) {
                 planes[i] = state.plane(state.takeConnection(), 0);
+                measure(i);
             }
+        }
+
+        /** Senders are near and far. */
+        long rttNs(int sender) {
+            return RTT * (1 + sender % 3);
+        }
+
+        private void measure(int sender) {
+            state.slab.putInt(planes[sender] + PlaneRecord.SRTT_NS, (int) rttNs(sender));
         }
 
         void make(Step s) {
@@ -74,13 +84,14 @@ class ReceiverSharePropertyTest {
                     demand[s.sender] = 0;
                     // As when its connection ends and another one takes the record.
                     state.slab.zero(planes[s.sender], PlaneRecord.BYTES);
+                    measure(s.sender);
                 }
                 case PASS -> nowNs += RTT * s.thousandths / 400;
             }
         }
 
         boolean isActive(int sender) {
-            return demand[sender] > 0 && nowNs - heardNs[sender] <= Limits.SHARE_AGE_RTT * RTT;
+            return demand[sender] > 0 && nowNs - heardNs[sender] <= Limits.SHARE_AGE_RTT * rttNs(sender);
         }
 
         double capacity() {
@@ -90,11 +101,11 @@ class ReceiverSharePropertyTest {
         /** Divides for certain: more than an RTT has passed since. */
         void divide() {
             nowNs += RTT + 1;
-            share.share(0, planes[0], RTT, nowNs);
+            share.share(0, planes[0], nowNs);
         }
 
         long granted(int sender) {
-            return share.share(0, planes[sender], RTT, nowNs);
+            return share.share(0, planes[sender], nowNs);
         }
 
         List<Integer> active() {
