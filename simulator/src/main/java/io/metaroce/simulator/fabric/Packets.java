@@ -12,6 +12,8 @@ import java.util.Arrays;
 public final class Packets {
     /** Bytes of header memory of a slot. */
     public static final int HEADER_ROOM = 1024;
+    /** Apart so that slots do not all fall into the same few sets of a cache. */
+    private static final int STRIDE = HEADER_ROOM + 64;
     private static final int CHUNK_LOG2 = 10;
     private static final int CHUNK = 1 << CHUNK_LOG2;
 
@@ -54,7 +56,7 @@ public final class Packets {
 
     /** Address of the packet's headers. */
     public long header(int packet) {
-        return chunks[packet >> CHUNK_LOG2] + (long) (packet & CHUNK - 1) * HEADER_ROOM;
+        return chunks[packet >> CHUNK_LOG2] + (long) (packet & CHUNK - 1) * STRIDE;
     }
 
     /** Packets under way. */
@@ -66,7 +68,7 @@ public final class Packets {
         int chunk = chunks.length;
         chunks = Arrays.copyOf(chunks, chunk + 1);
         memory = Arrays.copyOf(memory, chunk + 1);
-        memory[chunk] = arena.allocate((long) CHUNK * HEADER_ROOM, 64);
+        memory[chunk] = arena.allocate((long) CHUNK * STRIDE, 64);
         chunks[chunk] = memory[chunk].address();
         int size = count + CHUNK;
         freeList = Arrays.copyOf(freeList, size);
