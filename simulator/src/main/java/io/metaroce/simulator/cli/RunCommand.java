@@ -3,6 +3,7 @@ package io.metaroce.simulator.cli;
 
 import io.metaroce.cli.ExitCode;
 import io.metaroce.cli.Main;
+import io.metaroce.simulator.peer.Peers;
 import io.metaroce.simulator.run.Result;
 import io.metaroce.simulator.run.Scenario;
 import io.metaroce.simulator.run.ScenarioFile;
@@ -30,6 +31,9 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--seeds", split = ",", description = "Seeds, instead of those of the scenario.")
     private List<Long> seeds;
 
+    @Option(names = "--transport", description = "Instead of the scenario's: " + Peers.HELP + ".")
+    private String transport;
+
     @Option(names = "--json", description = "One JSON object for each seed, on one line.")
     private boolean json;
 
@@ -40,6 +44,9 @@ public final class RunCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         Scenario scenario = ScenarioFile.read(ScenarioFile.find(file));
+        if (transport != null) {
+            scenario.transport = transport;
+        }
         boolean complete = true;
         for (long seed : seeds == null ? scenario.seeds : seeds) {
             Result r = scenario.run(seed);

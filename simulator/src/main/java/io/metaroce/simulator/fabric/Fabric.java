@@ -5,13 +5,15 @@ import io.metaroce.simulator.core.EventQueue;
 import io.metaroce.simulator.core.Mix;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * Switches and links in virtual time. A packet takes one event a hop: an output is a queue in order of arrival, so its backlog is the
  * time until it is free, and the departure of a packet is known when it enters.
  *
  * <p>Routes are all shortest ones; a switch takes one of them by the hash of the packet's five-tuple with the switch's own seed. An
- * output marks by RED thresholds on what waits and drops what does not fit.
+ * output marks by RED thresholds on what waits and drops what does not fit. Options ({@link FabricConfig}): pausing instead of dropping
+ * ({@link Pausing}), trimming instead of dropping, a buffer shared by the outputs of a switch.
  */
 public final class Fabric {
     /** Takes the packets that reach a host. */
@@ -19,6 +21,15 @@ public final class Fabric {
         /** The packet is the receiver's: it gives the slot back. */
         void deliver(int host, int packet);
     }
+
+    /** The input of what a host sends. */
+    private static final int NO_INPUT = -1;
+    /** Numbers of packets and links have fewer bits; above stands the kind of an event of {@link Pausing}. */
+    private static final int KIND_SHIFT = 28;
+    /** When a host may look again whether its port is still paused. */
+    private static final long PAUSED_PS = 200_000;
+    /** A packet that overtakes finds one half sent. */
+    private static final int HALF_PACKET_BYTES = 2_080;
 
     private final Topology topology;
     private final FabricConfig config;
@@ -36,6 +47,10 @@ public final class Fabric {
     private final long[] delayPs;
     private final long[] queueBytes;
     private final long[] busyPs;
+    /** Until when packets without payload occupy the link, where they overtake. */
+    private final long[] headersPs;
+    private final Pausing pausing;
+    private final int[] linkFrom;
     private final double[] lossChance;
     private final int[] lossLeft;
     private final boolean[] dead;
@@ -48,6 +63,8 @@ public final class Fabric {
     private final int[] leafIndex;
     /** By switch and destination leaf: where its next hops begin in {@link #nextHops}; the number of hops stands there first. */
     private int[] route;
+    /** By node: its outputs, where they share a buffer. */
+    private final int[][] outputs;
     private int[] nextHops;
     private final int[][] leavesOfPlane;
     private final int mostLeaves;
@@ -61,6 +78,7 @@ public final class Fabric {
     private long watchFromPs;
     private final long[] deepestWatched;
     private long forwarded;
+    private long trims;
 
     /**
      * @param eventKind added to the packet number in the events of this fabric, which go to {@link #arrive}
@@ -80,6 +98,8 @@ public final class Fabric {
         delayPs = new long[linkCount];
         queueBytes = new long[linkCount];
         busyPs = new long[linkCount];
+        headersPs = new long[linkCount];
+        linkFrom = topology.links().stream().mapToInt(Topology.Link::from).toArray();
         lossChance = new double[linkCount];
         lossLeft = new int[linkCount];
         dead = new boolean[linkCount];
@@ -128,6 +148,15 @@ public final class Fabric {
         }
         mostLeaves = most;
         findRoutes();
+        if (config.pauseBytes > 0 && config.trim) {
+            throw new IllegalArgumentException("a fabric either pauses or trims");
+        }
+        pausing = config.pauseBytes > 0 ? new Pausing(this, events, linkCount, config) : null;
+        outputs = new int[hosts + topology.switches()][];
+        for (int n = 0; n < outputs.length; n++) {
+            int node = n;
+            outputs[n] = config.sharedBytes > 0 ? IntStream.range(0, linkCount).filter(l -> linkFrom[l] == node).toArray() : null;
+        }
     }
 
     // ---- packets ----
@@ -142,19 +171,39 @@ public final class Fabric {
         int source = packets.source[packet];
         int plane = packets.plane[packet];
         packets.marked[packet] = false;
+        packets.trimmed[packet] = false;
         packets.size[packet] = packets.headerLength[packet] + packets.payloadLength[packet] + config.frameOverhead;
         packets.flowHash[packet] = flowHash(source, packets.destination[packet], plane, packets.sourcePort[packet]);
-        enter(topology.up(plane, source), packet);
+        enter(topology.up(plane, source), packet, NO_INPUT);
     }
 
     /** What waits at the host's port, this packet included, in ps. */
     public long hostBacklogPs(int plane, int host) {
-        return Math.max(0, busyPs[topology.up(plane, host)] - events.nowPs());
+        int link = topology.up(plane, host);
+        if (pausing != null) {
+            long waitingPs = (long) (pausing.waiting(link) * psPerByte[link]);
+            return pausing.isPaused(link) ? waitingPs + PAUSED_PS : waitingPs;
+        }
+        return Math.max(0, busyPs[link] - events.nowPs());
     }
 
-    /** The event of a packet at the end of a link. */
-    public void arrive(int packet) {
-        int node = to[packets.link[packet]];
+    /** The event of a packet at the end of a link, or of {@link Pausing}. */
+    public void arrive(int number) {
+        int kind = number >>> KIND_SHIFT;
+        if (kind == 0) {
+            arrived(number);
+        } else {
+            pausing.event(kind, number & (1 << KIND_SHIFT) - 1);
+        }
+    }
+
+    long event(int kind, int number) {
+        return eventKind | (long) kind << KIND_SHIFT | number;
+    }
+
+    private void arrived(int packet) {
+        int input = packets.link[packet];
+        int node = to[input];
         if (node < hosts) {
             sink.deliver(node, packet);
             return;
@@ -163,7 +212,7 @@ public final class Fabric {
         int plane = packets.plane[packet];
         int last = leaf[plane * hosts + destination];
         if (node == last) {
-            enter(topology.down(plane, destination), packet);
+            enter(topology.down(plane, destination), packet, input);
             return;
         }
         int at = route[(node - hosts) * mostLeaves + leafIndex[last]];
@@ -173,16 +222,29 @@ public final class Fabric {
             return;
         }
         int hop = choices == 1 ? 0 : Mix.below(Mix.of(packets.flowHash[packet] ^ hashSeed[node]), choices);
-        enter(nextHops[at + 1 + hop], packet);
+        enter(nextHops[at + 1 + hop], packet, input);
     }
 
-    private void enter(int link, int packet) {
+    private void enter(int link, int packet, int input) {
         long now = events.nowPs();
         int size = packets.size[packet];
         double perByte = psPerByte[link];
-        long waitPs = Math.max(0, busyPs[link] - now);
-        long waiting = (long) (waitPs / perByte);
-        if (waiting + size > queueBytes[link]) {
+        if (config.trim && packets.payloadLength[packet] == 0 && !ofHost[link]) {
+            overtake(link, packet, now);
+            return;
+        }
+        long waitPs = pausing != null ? 0 : Math.max(0, busyPs[link] - now);
+        long waiting = pausing != null ? pausing.waiting(link) : (long) (waitPs / perByte);
+        boolean fits = pausing == null ? waiting + size <= limit(link) : input == NO_INPUT || pausing.admit(input, size);
+        if (!fits) {
+            if (config.trim) {
+                trims++;
+                packets.trimmed[packet] = true;
+                packets.size[packet] -= packets.payloadLength[packet];
+                packets.payloadLength[packet] = 0;
+                overtake(link, packet, now);
+                return;
+            }
             drops[link]++;
             packets.give(packet);
             return;
@@ -196,8 +258,39 @@ public final class Fabric {
         if (waiting > config.markFromBytes && !ofHost[link] && !packets.marked[packet]) {
             mark(link, packet, waiting);
         }
+        if (pausing != null) {
+            pausing.enter(link, packet, input);
+            return;
+        }
         busyPs[link] = now + waitPs + (long) (size * perByte);
-        bytes[link] += size;
+        launch(link, packet, busyPs[link]);
+    }
+
+    /** What may wait at an output. */
+    private long limit(int link) {
+        if (outputs[linkFrom[link]] == null || ofHost[link]) {
+            return queueBytes[link];
+        }
+        long freeBytes = config.sharedBytes;
+        for (int l : outputs[linkFrom[link]]) {
+            freeBytes -= bytesWaiting(l);
+        }
+        return (long) (config.sharedAlpha * Math.max(0, freeBytes));
+    }
+
+    /** A packet without payload goes before all that have one, behind the one that is being sent. */
+    private void overtake(int link, int packet, long now) {
+        double perByte = psPerByte[link];
+        long ownPs = (long) (packets.size[packet] * perByte);
+        long begin = Math.max(headersPs[link], Math.min(busyPs[link], now + (long) (HALF_PACKET_BYTES * perByte)));
+        headersPs[link] = Math.max(now, begin) + ownPs;
+        busyPs[link] = Math.max(now, busyPs[link]) + ownPs;
+        launch(link, packet, headersPs[link]);
+    }
+
+    /** The packet's last bit leaves at that time. */
+    void launch(int link, int packet, long atPs) {
+        bytes[link] += packets.size[packet];
         forwarded++;
         if (dead[link] || lossChance[link] > 0 && isLost(link)) {
             losses[link]++;
@@ -205,7 +298,11 @@ public final class Fabric {
             return;
         }
         packets.link[packet] = link;
-        events.at(busyPs[link] + delayPs[link], eventKind | packet);
+        events.at(atPs + delayPs[link], eventKind | packet);
+    }
+
+    long serialisationPs(int link, int size) {
+        return (long) (size * psPerByte[link]);
     }
 
     private void mark(int link, int packet, long waiting) {
@@ -374,6 +471,21 @@ public final class Fabric {
     /** Packets dropped because a queue was full. */
     public long drops() {
         return Arrays.stream(drops).sum();
+    }
+
+    /** Packets that lost their payload because a queue was full. */
+    public long trims() {
+        return trims;
+    }
+
+    /** Times that a switch told a sender to pause. */
+    public long pauses() {
+        return pausing == null ? 0 : pausing.pauses();
+    }
+
+    /** Bytes that wait at the link's output now. */
+    public long bytesWaiting(int link) {
+        return pausing != null ? pausing.waiting(link) : (long) (Math.max(0, busyPs[link] - events.nowPs()) / psPerByte[link]);
     }
 
     /** Packets lost on links. */

@@ -14,5 +14,15 @@ public final class FabricConfig {
     public double loss;
     /** Mean number of packets in a row that a link loses; 1: each by itself. */
     public double lossBurst = 1;
+    /**
+     * Priority flow control: bytes in a switch from one input at which its sender is paused; 0: none, queues drop. With it queues are not
+     * bounded by {@link #queueBytes} but by this and the headroom for what is on its way.
+     */
+    public long pauseBytes;
+    /** Whether a packet that does not fit loses its payload instead, and overtakes with its headers; so do packets without payload. */
+    public boolean trim;
+    /** Buffer that all outputs of a switch share, 0: each has its own. An output may then fill {@link #sharedAlpha} times what is free. */
+    public long sharedBytes;
+    public double sharedAlpha = 1;
     public long seed = 1;
 }

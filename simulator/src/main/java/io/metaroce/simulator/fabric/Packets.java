@@ -41,6 +41,8 @@ public final class Packets {
     /** The link that the packet is on. */
     public int[] link = new int[0];
     public boolean[] marked = new boolean[0];
+    /** Whether a switch has taken its payload away. */
+    public boolean[] trimmed = new boolean[0];
 
     /** A slot with undefined contents. */
     public int take() {
@@ -86,5 +88,6 @@ public final class Packets {
         flowHash = Arrays.copyOf(flowHash, size);
         link = Arrays.copyOf(link, size);
         marked = Arrays.copyOf(marked, size);
+        trimmed = Arrays.copyOf(trimmed, size);
     }
 }

@@ -13,6 +13,7 @@ import io.metaroce.transport.ConnectionStats;
 import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.Event;
+import io.metaroce.transport.Limits;
 import io.metaroce.transport.PathStats;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
@@ -20,10 +21,11 @@ import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -32,12 +34,7 @@ import java.util.Map;
  * <p>Payload is not carried: all hosts share one region of memory as source and destination of everything, and a packet that
  * arrives is followed by whatever stood in the receive buffer. Placement is done, contents mean nothing.
  */
-public final class Host {
-    /** What the application on top hears. */
-    public interface Application {
-        void completed(int host, Completion completion);
-    }
-
+public final class Host implements HostTransport {
     private static final long MAPPED = 0x0000_ffff_0a00_0000L;
     private static final int UDP_PORT = 14791;
     private static final long PS_PER_NS = 1_000;
@@ -47,9 +44,25 @@ public final class Host {
     /** Wait before another try where the endpoint has more to send and no record to send it with. */
     private static final long RETRY_PS = 100_000;
 
+    /** Source ports that paths choose from. */
+    private static final int FIRST_PORT = 49_152;
+    private static final int PORTS = 8_192;
+
     /** What all hosts of a simulation share. */
-    public record Shared(EventQueue events, Fabric fabric, long wakeKind, MemorySegment memory, MemorySegment receiveBuffer,
-            int[] sourcePorts, Application application) { }
+    private record Shared(HostPlan plan, MemorySegment memory, MemorySegment receiveBuffer, int[] sourcePorts, Host[] hosts) { }
+
+    /** Makes all hosts of a run. */
+    public static HostTransport[] make(HostPlan plan) {
+        int[] ports = new int[PORTS];
+        Arrays.setAll(ports, i -> FIRST_PORT + i);
+        Host[] hosts = new Host[plan.connections().length];
+        Shared shared = new Shared(plan, Arena.ofAuto().allocate(plan.longest(), 4096),
+                Arena.ofAuto().allocate(Limits.MAX_PAYLOAD_MTU + 4096L, 4096), ports, hosts);
+        for (int h = 0; h < hosts.length; h++) {
+            hosts[h] = new Host(h, plan.config(), shared, plan.connections()[h], plan.flows()[h], plan.told()[h], plan.seed());
+        }
+        return hosts;
+    }
 
     private final int number;
     private final Shared shared;
@@ -73,11 +86,11 @@ public final class Host {
      * @param flows messages that it may send
      * @param receives messages of one peer that it is told of
      */
-    public Host(int number, HostConfig config, Shared shared, int most, int flows, int receives, long seed) {
+    private Host(int number, HostConfig config, Shared shared, int most, int flows, int receives, long seed) {
         this.number = number;
         this.shared = shared;
-        events = shared.events;
-        fabric = shared.fabric;
+        events = shared.plan.events();
+        fabric = shared.plan.fabric();
         packets = fabric.packets;
         planes = fabric.topology().planes();
         RegionTable regions = new RegionTable();
@@ -112,7 +125,7 @@ public final class Host {
         endpoint = new Endpoint(c, regions);
         portPs = Math.round(config.portBytes * 8e12 / rate);
         tx = new TxBurst(planes + 1);
-        MemorySegment headers = java.lang.foreign.Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
+        MemorySegment headers = Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
         headerMemory = headers;
         for (int i = 0; i < tx.capacity; i++) {
             tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
@@ -133,7 +146,7 @@ public final class Host {
 
     // ---- network ----
 
-    /** A packet reached this host; its slot is given back. */
+    @Override
     public void receive(int packet) {
         int length = packets.headerLength[packet];
         Bytes.copy(packets.header(packet), shared.receiveBuffer.address(), length);
@@ -150,8 +163,8 @@ public final class Host {
         pump();
     }
 
-    /** The event that this host asked for by {@link Shared#wakeKind}. */
-    public void wake() {
+    @Override
+    public void wake(int timer) {
         if (events.nowPs() == wakePs) {
             wakePs = NEVER;
             pump();
@@ -160,7 +173,14 @@ public final class Host {
 
     private void listen() {
         while (endpoint.pollCompletion(completion)) {
-            shared.application.completed(number, completion);
+            if (completion.status != Completion.OK) {
+                throw new IllegalStateException("a flow of host " + number + " ended with status " + completion.status);
+            }
+            if (completion.isReceive) {
+                shared.plan.application().received(number, completion.immediate);
+            } else {
+                shared.plan.application().sent(number, (int) completion.wrId);
+            }
         }
         while (endpoint.pollEvent(event)) {
             switch (event.kind) {
@@ -215,7 +235,7 @@ public final class Host {
     private void wakeAt(long atPs) {
         if (atPs < wakePs) {
             wakePs = atPs;
-            events.at(atPs, shared.wakeKind | number);
+            events.at(atPs, shared.plan.wakeKind() | (long) number << TIMER_BITS);
         }
     }
 
@@ -233,12 +253,13 @@ public final class Host {
 
     // ---- application ----
 
+    @Override
     public void connect(int peer) {
         connections.put(peer, endpoint.connect(nowNs(), address(peer, 0), 0));
         pump();
     }
 
-    /** Promises the peer to hear of its next messages that ask for it. */
+    @Override
     public void expect(int peer, int messages) {
         for (int i = 0; i < messages; i++) {
             check(peer, endpoint.postReceive(connection(peer), 0, region.address(), 0, region.key(), i));
@@ -246,18 +267,19 @@ public final class Host {
         pump();
     }
 
-    /** Writes so many bytes into the peer's memory; {@code id} comes with the completion. */
-    public void write(Host peer, int bytes, int id, boolean tellPeer) {
+    @Override
+    public void write(int peer, int bytes, int flow, boolean tellPeer) {
+        MemoryRegion target = shared.hosts[peer].region;
         work.opcode = tellPeer ? Opcode.WRITE_IMM : Opcode.WRITE;
         work.stream = 0;
         work.localAddress = region.address();
         work.localKey = region.key();
         work.length = bytes;
-        work.remoteAddress = peer.region.address();
-        work.remoteKey = peer.region.key();
-        work.immediate = id;
-        work.wrId = id;
-        check(peer.number, endpoint.post(connection(peer.number), work));
+        work.remoteAddress = target.address();
+        work.remoteKey = target.key();
+        work.immediate = flow;
+        work.wrId = flow;
+        check(peer, endpoint.post(connection(peer), work));
         pump();
     }
 
@@ -277,26 +299,41 @@ public final class Host {
 
     // ---- observation ----
 
-    public Endpoint endpoint() {
-        return endpoint;
-    }
-
-    public int connectionCount() {
-        return connections.size();
-    }
-
-    /** Statistics of all connections, one by one. */
-    public List<ConnectionStats> stats() {
-        List<ConnectionStats> all = new ArrayList<>();
+    @Override
+    public void count(Counters into) {
+        ConnectionStats s = new ConnectionStats();
         for (int connection : connections.values()) {
-            ConnectionStats s = new ConnectionStats();
             endpoint.readStats(connection, s);
-            all.add(s);
+            into.packets += s.packetsSent;
+            into.resent += s.retransmissions;
+            into.spurious += s.spuriousRetransmissions;
+            into.timeouts += s.timeouts;
+            into.deadPaths += s.deadPaths;
+            into.planeFailures += s.planeFailures;
+            into.probes += s.probes;
+            into.acks += s.acksSent;
+            into.violations += s.violations;
         }
-        return all;
     }
 
-    /** For people: how the connection with the peer stands. */
+    @Override
+    public long bytesFrom(int peer) {
+        return statsWith(peer).bytesReceived;
+    }
+
+    @Override
+    public double windowBytes(int peer) {
+        int connection = connection(peer);
+        PathStats path = new PathStats();
+        double packets = 0;
+        for (int i = 0; i < endpoint.pathCount(connection); i++) {
+            endpoint.readPath(connection, i, path);
+            packets += path.window;
+        }
+        return packets * shared.plan.config().payloadMtu;
+    }
+
+    @Override
     public String describe(int peer) {
         StringBuilder b = new StringBuilder();
         ConnectionStats s = statsWith(peer);
@@ -313,8 +350,7 @@ public final class Host {
         return b.toString();
     }
 
-    /** Statistics of the connection with the peer. */
-    public ConnectionStats statsWith(int peer) {
+    private ConnectionStats statsWith(int peer) {
         ConnectionStats s = new ConnectionStats();
         endpoint.readStats(connection(peer), s);
         return s;

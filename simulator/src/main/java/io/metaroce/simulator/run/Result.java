@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.simulator.run;
 
+import io.metaroce.simulator.host.HostTransport;
+import io.metaroce.simulator.peer.Peers;
 import io.metaroce.simulator.workload.Flow;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What a run came to. Times in us, from the beginning of the workload. */
 public final class Result {
+    public String transport = Peers.OWN;
     public String topology;
     public String workload;
     public long seed;
@@ -29,10 +34,14 @@ public final class Result {
     public long probes;
     public long acks;
     public long violations;
+    /** Most bytes that a receiver held because earlier ones were missing. */
+    public long reorderBytes;
     /** In the fabric. */
     public long drops;
     public long losses;
     public long marks;
+    public long trims;
+    public long pauses;
     public double deepestQueueBdp;
     public double deepestLateQueueBdp;
     public double bdpBytes;
@@ -46,6 +55,19 @@ public final class Result {
     public long events;
     public double cpuSeconds;
 
+    void take(HostTransport.Counters c) {
+        packets = c.packets;
+        resent = c.resent;
+        spurious = c.spurious;
+        timeouts = c.timeouts;
+        deadPaths = c.deadPaths;
+        planeFailures = c.planeFailures;
+        probes = c.probes;
+        acks = c.acks;
+        violations = c.violations;
+        reorderBytes = c.reorderBytes;
+    }
+
     public boolean isComplete() {
         return unfinished == 0;
     }
@@ -55,51 +77,57 @@ public final class Result {
         return packets == resent ? 0 : (double) resent / (packets - resent);
     }
 
+    /** Payload of all complete flows over the time of the last one, Gb/s. */
+    public double goodputGbps() {
+        long bytes = 0;
+        for (Flow f : flows) {
+            bytes += f.sentPs == Flow.NEVER ? 0 : f.bytes;
+        }
+        return lastUs == 0 ? 0 : bytes * 8e-3 / lastUs;
+    }
+
+    /** All of it but the single flows, by name, in a fixed order: texts, long and double numbers. */
+    public Map<String, Object> fields() {
+        Map<String, Object> f = new LinkedHashMap<>();
+        f.put("transport", transport);
+        f.put("topology", topology);
+        f.put("workload", workload);
+        f.put("seed", seed);
+        f.put("flows", (long) flows.size());
+        f.put("unfinished", (long) unfinished);
+        f.put("last_us", lastUs);
+        f.put("mean_us", meanUs);
+        f.put("last_received_us", lastReceivedUs);
+        f.put("goodput_gbps", goodputGbps());
+        f.put("packets", packets);
+        f.put("retransmissions", resent);
+        f.put("spurious_retransmissions", spurious);
+        f.put("timeouts", timeouts);
+        f.put("dead_paths", deadPaths);
+        f.put("plane_failures", planeFailures);
+        f.put("first_plane_down_us", firstPlaneDownUs);
+        f.put("last_plane_down_us", lastPlaneDownUs);
+        f.put("probes", probes);
+        f.put("acks", acks);
+        f.put("violations", violations);
+        f.put("reorder_bytes", reorderBytes);
+        f.put("drops", drops);
+        f.put("losses", losses);
+        f.put("ecn_marks", marks);
+        f.put("trims", trims);
+        f.put("pauses", pauses);
+        f.put("deepest_queue_bdp", deepestQueueBdp);
+        f.put("deepest_late_queue_bdp", deepestLateQueueBdp);
+        f.put("bdp_bytes", bdpBytes);
+        f.put("base_rtt_us", baseRttUs);
+        f.put("jain", jain);
+        f.put("events", events);
+        f.put("cpu_seconds", cpuSeconds);
+        return f;
+    }
+
     /** One object on one line. */
     public String json() {
-        StringBuilder b = new StringBuilder("{");
-        text(b, "topology", topology);
-        text(b, "workload", workload);
-        number(b, "seed", seed);
-        number(b, "flows", flows.size());
-        number(b, "unfinished", unfinished);
-        number(b, "last_us", lastUs);
-        number(b, "mean_us", meanUs);
-        number(b, "last_received_us", lastReceivedUs);
-        number(b, "packets", packets);
-        number(b, "retransmissions", resent);
-        number(b, "spurious_retransmissions", spurious);
-        number(b, "timeouts", timeouts);
-        number(b, "dead_paths", deadPaths);
-        number(b, "plane_failures", planeFailures);
-        number(b, "first_plane_down_us", firstPlaneDownUs);
-        number(b, "last_plane_down_us", lastPlaneDownUs);
-        number(b, "probes", probes);
-        number(b, "acks", acks);
-        number(b, "violations", violations);
-        number(b, "drops", drops);
-        number(b, "losses", losses);
-        number(b, "ecn_marks", marks);
-        number(b, "deepest_queue_bdp", deepestQueueBdp);
-        number(b, "deepest_late_queue_bdp", deepestLateQueueBdp);
-        number(b, "bdp_bytes", bdpBytes);
-        number(b, "base_rtt_us", baseRttUs);
-        number(b, "jain", jain);
-        number(b, "events", events);
-        number(b, "cpu_seconds", cpuSeconds);
-        b.setCharAt(b.length() - 1, '}');
-        return b.toString();
-    }
-
-    private static void text(StringBuilder b, String name, String value) {
-        b.append('"').append(name).append("\":\"").append(value.replace("\\", "\\\\").replace("\"", "\\\"")).append("\",");
-    }
-
-    private static void number(StringBuilder b, String name, long value) {
-        b.append('"').append(name).append("\":").append(value).append(',');
-    }
-
-    private static void number(StringBuilder b, String name, double value) {
-        b.append('"').append(name).append("\":").append(String.format(java.util.Locale.ROOT, "%.4f", value)).append(',');
+        return Records.json(fields());
     }
 }

@@ -6,6 +6,7 @@ import io.metaroce.simulator.fabric.TopoFile;
 import io.metaroce.simulator.fabric.Topologies;
 import io.metaroce.simulator.fabric.Topology;
 import io.metaroce.simulator.host.HostConfig;
+import io.metaroce.simulator.peer.Peers;
 import io.metaroce.simulator.workload.MatrixFile;
 import io.metaroce.simulator.workload.Workload;
 import io.metaroce.simulator.workload.Workloads;
@@ -37,7 +38,15 @@ public final class Scenario implements Cloneable {
     public double lossBurst = 1;
     /** Bytes of a packet beyond its UDP payload. 66 is Ethernet with preamble and gap; htsim, and so the anchors, count none. */
     public int frameOverhead = 66;
+    /** Whether what does not fit loses its payload only, bytes of buffer that a switch's outputs share (0: each its own). */
+    public boolean trim;
+    public long sharedBuffer;
+    public boolean pfc;
+    /** Bytes of an input in a switch at which it is paused, where there is PFC. */
+    public double pauseBdp = 0.5;
     /* Hosts. */
+    /** See {@link Peers}. */
+    public String transport = Peers.OWN;
     public int paths = 48;
     public int payload = 4_096;
     /* Workload: a matrix file of htsim's, or a pattern. */
@@ -58,11 +67,15 @@ public final class Scenario implements Cloneable {
     public Result run(long seed) {
         try {
             Topology topology = topology();
-            Simulation simulation = new Simulation(topology, fabric(topology, seed), hostConfig(), workload(seed), faults, limitUs, seed);
+            Peers peers = Peers.named(transport);
+            Simulation simulation = new Simulation(topology, fabric(topology, peers, seed), peers.factory(), hostConfig(), workload(seed), faults,
+                    limitUs, seed);
             if (jainUs > 0) {
                 simulation.sampleAt(jainUs);
             }
-            return simulation.run();
+            Result result = simulation.run();
+            result.transport = transport;
+            return result;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -76,7 +89,7 @@ public final class Scenario implements Cloneable {
         return leavesPerPod > 0 ? Topologies.fatTree(size, leavesPerPod, aggregations, coresPerGroup) : Topologies.leafSpine(size, spines);
     }
 
-    private FabricConfig fabric(Topology topology, long seed) {
+    private FabricConfig fabric(Topology topology, Peers peers, long seed) {
         double bdp = topology.baseRttPs(payload + 64 + frameOverhead) / 8e12 * topology.hostRate();
         FabricConfig c = new FabricConfig();
         c.queueBytes = (long) (queueBdp * bdp);
@@ -85,6 +98,9 @@ public final class Scenario implements Cloneable {
         c.frameOverhead = frameOverhead;
         c.loss = loss;
         c.lossBurst = lossBurst;
+        c.trim = trim || peers.trim();
+        c.sharedBytes = sharedBuffer;
+        c.pauseBytes = pfc || peers.pfc() ? (long) (pauseBdp * bdp) : 0;
         c.seed = seed;
         return c;
     }

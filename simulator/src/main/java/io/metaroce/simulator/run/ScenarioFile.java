@@ -3,6 +3,7 @@ package io.metaroce.simulator.run;
 
 import io.metaroce.cli.CliException;
 import io.metaroce.cli.ExitCode;
+import io.metaroce.simulator.peer.Peers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,6 +70,8 @@ public final class ScenarioFile {
             fabric(toml, s);
             traffic(toml, s);
             s.paths = number(toml, "paths", s.paths);
+            s.transport = text(toml, "transport", s.transport);
+            Peers.named(s.transport);
             s.payload = number(toml, "payload", s.payload);
             s.limitUs = real(toml, "limit_us", s.limitUs);
             s.jainUs = real(toml, "jain_us", s.jainUs);
@@ -104,6 +107,10 @@ public final class ScenarioFile {
         s.queueBdp = real(t, "queue_bdp", s.queueBdp);
         s.markFromBdp = real(t, "mark_from_bdp", s.markFromBdp);
         s.markAllBdp = real(t, "mark_all_bdp", s.markAllBdp);
+        s.trim = flag(t, "trim");
+        s.pfc = flag(t, "pfc");
+        s.pauseBdp = real(t, "pause_bdp", s.pauseBdp);
+        s.sharedBuffer = whole(t, "shared_buffer", s.sharedBuffer);
         s.loss = real(t, "loss", s.loss);
         s.lossBurst = real(t, "loss_burst", s.lossBurst);
         s.frameOverhead = number(t, "frame_overhead", s.frameOverhead);
@@ -116,7 +123,7 @@ public final class ScenarioFile {
         s.bytes = whole(t, "bytes", s.bytes);
         s.senders = number(t, "senders", s.senders);
         s.inFlight = number(t, "in_flight", s.inFlight);
-        s.byReceipt = Boolean.TRUE.equals(t.getBoolean(key("by_receipt")));
+        s.byReceipt = flag(t, "by_receipt");
     }
 
     private void faults(TomlParseResult toml, Scenario s) {
@@ -138,6 +145,10 @@ public final class ScenarioFile {
     private String text(TomlTable t, String name, String otherwise) {
         String value = t.getString(key(name));
         return value == null ? otherwise : value;
+    }
+
+    private boolean flag(TomlTable t, String name) {
+        return Boolean.TRUE.equals(t.getBoolean(key(name)));
     }
 
     private long whole(TomlTable t, String name, long otherwise) {

@@ -6,19 +6,14 @@ import io.metaroce.simulator.core.Mix;
 import io.metaroce.simulator.fabric.Fabric;
 import io.metaroce.simulator.fabric.FabricConfig;
 import io.metaroce.simulator.fabric.Topology;
-import io.metaroce.simulator.host.Host;
 import io.metaroce.simulator.host.HostConfig;
+import io.metaroce.simulator.host.HostPlan;
+import io.metaroce.simulator.host.HostTransport;
 import io.metaroce.simulator.workload.Flow;
 import io.metaroce.simulator.workload.Workload;
-import io.metaroce.transport.Completion;
-import io.metaroce.transport.ConnectionStats;
-import io.metaroce.transport.Limits;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,10 +21,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * One run: hosts with production endpoints on a fabric, a workload on top. Connections are made first, one for each pair of hosts with
+ * One run: hosts with their transports on a fabric, a workload on top. Connections are made first, one for each pair of hosts with
  * flows, and rest until their keepalives have gone; then the workload begins. Same arguments, same result, bit for bit.
  */
-public final class Simulation {
+public final class Simulation implements HostTransport.Application {
     /** Kinds of events, above the number that they are about. */
     private static final long ARRIVAL = 0;
     private static final long WAKE = 1L << 32;
@@ -48,9 +43,6 @@ public final class Simulation {
     private static final long CONNECT_GAP_PS = 50_000;
     /** Rest between the last connect and the workload: three keepalives. */
     private static final long REST_PS = 1_300_000_000_000L;
-    /** Source ports that paths choose from. */
-    private static final int FIRST_PORT = 49_152;
-    private static final int PORTS = 8_192;
     /** From here on the queues of an incast should be short: round trips. */
     private static final double LATE_RTT = 6;
     /** Unfinished flows that a result describes. */
@@ -62,7 +54,7 @@ public final class Simulation {
     private final List<Fault> faults;
     private final EventQueue events = new EventQueue();
     private final Fabric fabric;
-    private final Host[] hosts;
+    private final HostTransport[] hosts;
     private final List<int[]> pairs = new ArrayList<>();
     private final int[] fired;
     private final List<List<Integer>> startedBy = new ArrayList<>();
@@ -77,8 +69,8 @@ public final class Simulation {
     private double lastPlaneDownUs;
 
     /** @param limitUs time of the workload after which the run ends, complete or not */
-    public Simulation(Topology topology, FabricConfig fabricConfig, HostConfig hostConfig, Workload workload, List<Fault> faults,
-            double limitUs, long seed) {
+    public Simulation(Topology topology, FabricConfig fabricConfig, HostPlan.Factory factory, HostConfig hostConfig, Workload workload,
+            List<Fault> faults, double limitUs, long seed) {
         if (workload.hosts() > topology.hosts()) {
             throw new IllegalArgumentException("the workload has " + workload.hosts() + " hosts, the topology " + topology.hosts());
         }
@@ -88,18 +80,17 @@ public final class Simulation {
         this.faults = faults;
         fabric = new Fabric(topology, fabricConfig, events, ARRIVAL, this::deliver);
         packetBytes = hostConfig.payloadMtu + 64 + fabricConfig.frameOverhead;
-        hosts = new Host[topology.hosts()];
         fired = new int[workload.triggers()];
         for (int t = 0; t < workload.triggers(); t++) {
             startedBy.add(new ArrayList<>());
         }
         open = workload.flows().size();
-        makeHosts(hostConfig, seed);
+        hosts = makeHosts(factory, hostConfig, seed);
         beginPs = REST_PS + CONNECT_GAP_PS * pairs.size();
         limitPs = beginPs + (long) (limitUs * PS_PER_US);
     }
 
-    private void makeHosts(HostConfig config, long seed) {
+    private HostTransport[] makeHosts(HostPlan.Factory factory, HostConfig config, long seed) {
         int n = topology.hosts();
         int[] degree = new int[n];
         int[] sends = new int[n];
@@ -126,14 +117,6 @@ public final class Simulation {
                 mostTold[f.destination] = Math.max(mostTold[f.destination], told);
             }
         }
-        MemorySegment memory = Arena.ofAuto().allocate(longest, 4096);
-        MemorySegment receiveBuffer = Arena.ofAuto().allocate(Limits.MAX_PAYLOAD_MTU + 4096L, 4096);
-        int[] ports = new int[PORTS];
-        Arrays.setAll(ports, i -> FIRST_PORT + i);
-        Host.Shared shared = new Host.Shared(events, fabric, WAKE, memory, receiveBuffer, ports, this::completed);
-        for (int h = 0; h < n; h++) {
-            hosts[h] = new Host(h, config, shared, degree[h], sends[h], mostTold[h], Mix.of(seed));
-        }
         for (int i = 0; i < pairs.size(); i++) {
             events.at(CONNECT_GAP_PS * i, CONNECT | i);
         }
@@ -142,6 +125,7 @@ public final class Simulation {
             expectations.add(new int[] {(int) (long) told.getKey(), (int) (told.getKey() >>> 32), told.getValue()});
             events.at(REST_PS / 2 + CONNECT_GAP_PS * pairs.size(), EXPECT | expectation++);
         }
+        return factory.make(new HostPlan(events, fabric, WAKE, config, this, degree, sends, mostTold, longest, Mix.of(seed)));
     }
 
     /** Receiver, sender, number of messages. */
@@ -185,7 +169,7 @@ public final class Simulation {
         int number = (int) (event & NUMBER);
         switch ((int) (event >>> 32)) {
             case (int) (ARRIVAL >>> 32) -> fabric.arrive(number);
-            case (int) (WAKE >>> 32) -> hosts[number].wake();
+            case (int) (WAKE >>> 32) -> hosts[number >>> HostTransport.TIMER_BITS].wake(number & (1 << HostTransport.TIMER_BITS) - 1);
             case (int) (CONNECT >>> 32) -> hosts[pairs.get(number)[0]].connect(pairs.get(number)[1]);
             case (int) (START >>> 32) -> start(number);
             case (int) (FAULT >>> 32) -> {
@@ -206,22 +190,22 @@ public final class Simulation {
     private void start(int number) {
         Flow f = workload.flows().get(number);
         f.startedPs = events.nowPs() - beginPs;
-        hosts[f.source].write(hosts[f.destination], f.bytes, number, f.whenReceived != Flow.NONE);
+        hosts[f.source].write(f.destination, f.bytes, number, f.whenReceived != Flow.NONE);
     }
 
-    private void completed(int host, Completion c) {
-        Flow f = workload.flows().get(c.isReceive ? c.immediate : (int) c.wrId);
-        if (c.status != Completion.OK) {
-            throw new IllegalStateException("a flow of host " + host + " ended with status " + c.status);
-        }
-        if (c.isReceive) {
-            f.receivedPs = events.nowPs() - beginPs;
-            fire(f.whenReceived);
-        } else {
-            f.sentPs = events.nowPs() - beginPs;
-            open--;
-            fire(f.whenSent);
-        }
+    @Override
+    public void sent(int host, int flow) {
+        Flow f = workload.flows().get(flow);
+        f.sentPs = events.nowPs() - beginPs;
+        open--;
+        fire(f.whenSent);
+    }
+
+    @Override
+    public void received(int host, int flow) {
+        Flow f = workload.flows().get(flow);
+        f.receivedPs = events.nowPs() - beginPs;
+        fire(f.whenReceived);
     }
 
     private void fire(int trigger) {
@@ -237,7 +221,7 @@ public final class Simulation {
         double sum = 0;
         double squares = 0;
         for (Flow f : workload.flows()) {
-            double bytes = hosts[f.destination].statsWith(f.source).bytesReceived;
+            double bytes = hosts[f.destination].bytesFrom(f.source);
             sum += bytes;
             squares += bytes * bytes;
         }
@@ -246,12 +230,7 @@ public final class Simulation {
 
     /** After a fault: when connections give planes up. */
     private void watch() {
-        long failures = 0;
-        for (Host host : hosts) {
-            for (ConnectionStats s : host.stats()) {
-                failures += s.planeFailures;
-            }
-        }
+        long failures = counters().planeFailures;
         double us = (events.nowPs() - beginPs) / (double) PS_PER_US;
         if (failures > seenFailures) {
             firstPlaneDownUs = seenFailures == 0 ? us : firstPlaneDownUs;
@@ -264,6 +243,14 @@ public final class Simulation {
     }
 
     private long seenFailures;
+
+    private HostTransport.Counters counters() {
+        HostTransport.Counters sum = new HostTransport.Counters();
+        for (HostTransport host : hosts) {
+            host.count(sum);
+        }
+        return sum;
+    }
 
     private Result result(double cpuSeconds) {
         Result r = new Result();
@@ -288,22 +275,12 @@ public final class Simulation {
         r.lastUs = last / (double) PS_PER_US;
         r.lastReceivedUs = lastReceived / (double) PS_PER_US;
         r.meanUs = sum / PS_PER_US / Math.max(1, r.flows.size() - r.unfinished);
-        for (Host host : hosts) {
-            for (ConnectionStats s : host.stats()) {
-                r.packets += s.packetsSent;
-                r.resent += s.retransmissions;
-                r.spurious += s.spuriousRetransmissions;
-                r.timeouts += s.timeouts;
-                r.deadPaths += s.deadPaths;
-                r.planeFailures += s.planeFailures;
-                r.probes += s.probes;
-                r.acks += s.acksSent;
-                r.violations += s.violations;
-            }
-        }
+        r.take(counters());
         r.drops = fabric.drops();
         r.losses = fabric.losses();
         r.marks = fabric.marks();
+        r.trims = fabric.trims();
+        r.pauses = fabric.pauses();
         long rtt = topology.baseRttPs(packetBytes);
         r.baseRttUs = rtt / (double) PS_PER_US;
         r.bdpBytes = rtt / 8e12 * topology.hostRate();

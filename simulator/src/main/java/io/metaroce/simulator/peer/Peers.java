@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.simulator.peer;
+
+import io.metaroce.simulator.host.Host;
+import io.metaroce.simulator.host.HostPlan;
+import io.metaroce.simulator.host.HostTransport;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A transport by its name and switches: {@code rocev2+dcqcn+pfc+qps=4}.
+ *
+ * @param pfc whether the fabric pauses
+ * @param trim whether the fabric trims
+ */
+public record Peers(String name, boolean pfc, boolean trim, HostPlan.Factory factory) {
+    /** The production transport. */
+    public static final String OWN = "metaroce";
+    /** What the command's help says. */
+    public static final String HELP = "metaroce, rocev2[+dcqcn][+pfc][+qps=N], irn[+dcqcn][+qps=N]";
+
+    /** @throws IllegalArgumentException that names what is wrong */
+    public static Peers named(String name) {
+        List<String> switches = new ArrayList<>(Arrays.asList(name.split("\\+")));
+        String kind = switches.removeFirst();
+        boolean pfc = switches.remove("pfc");
+        boolean trim = switches.remove("trim");
+        HostPlan.Factory factory = kind.equals(OWN) ? Host::make : of(model(kind, switches));
+        if (!switches.isEmpty()) {
+            throw new IllegalArgumentException("transport '" + name + "' has no switch '" + switches.getFirst() + "'; there are: " + HELP);
+        }
+        return new Peers(name, pfc, trim, factory);
+    }
+
+    private static Model model(String kind, List<String> switches) {
+        return switch (kind) {
+            case "rocev2" -> new RoceV2(switches.remove("dcqcn"), number(switches, "qps", 1));
+            case "irn" -> new Irn(switches.remove("dcqcn"), number(switches, "qps", 1));
+            default -> throw new IllegalArgumentException("no transport '" + kind + "'; there are: " + HELP);
+        };
+    }
+
+    private static int number(List<String> switches, String name, int otherwise) {
+        for (String s : switches) {
+            if (s.startsWith(name + "=")) {
+                switches.remove(s);
+                int value = Integer.parseInt(s.substring(name.length() + 1));
+                if (value < 1 || value > 256) {
+                    throw new IllegalArgumentException("'" + s + "' is outside 1..256");
+                }
+                return value;
+            }
+        }
+        return otherwise;
+    }
+
+    private static HostPlan.Factory of(Model model) {
+        return plan -> {
+            HostTransport[] hosts = new HostTransport[plan.connections().length];
+            for (int h = 0; h < hosts.length; h++) {
+                hosts[h] = new PeerHost(h, plan, model);
+            }
+            return hosts;
+        };
+    }
+}
