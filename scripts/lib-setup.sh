@@ -62,11 +62,20 @@ setup_interfaces() {
     fi
 }
 
+# Ciphers of encrypted connections. Without it the JDK's serve.
+setup_libcrypto() {
+    if ! { PATH=$PATH:/sbin ldconfig -p | grep -q 'libcrypto\.so\.3'; } 2> /dev/null; then
+        say "installing OpenSSL's library, for encryption without garbage"
+        apt_install libssl3 || true
+    fi
+}
+
 # Everything a build and its tests or demonstration need.
 setup() {
     mkdir -p "$root/target"
     setup_jdk
     setup_maven
     setup_dpdk
+    setup_libcrypto
     say "JDK: $JAVA_HOME"
 }

@@ -1,78 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.crypto;
 
-import io.metaroce.wire.Bytes;
-import io.metaroce.wire.SealedHeader;
-import java.security.GeneralSecurityException;
-import javax.crypto.AEADBadTagException;
-import javax.crypto.Cipher;
-import javax.crypto.SecretKey;
-import javax.crypto.spec.GCMParameterSpec;
+/** A source of AES-256-GCM (spec: "Sealing"). What it makes shares memory of its own: all of it belongs to one thread. */
+interface Ciphers {
+    int KEY_BYTES = 32;
+    int IV_BYTES = 12;
 
-/**
- * AES-256-GCM over memory (spec: "Sealing"). The JDK's cipher wants arrays, so bytes are copied in and out; over buffers outside the
- * heap it would do the same in small pieces, into arrays of its own. One thread.
- */
-final class Ciphers {
-    static final int KEY_BYTES = 32;
-    static final int IV_BYTES = 12;
-    private static final int TAG_BITS = 8 * SealedHeader.TAG_LENGTH;
+    /** One key, for one direction. */
+    interface Key {
+        /** As {@link io.metaroce.transport.Security.Keys#seal}. Of keys to seal with. */
+        void seal(long header, int lane, int number, long first, int firstLength, long second, int secondLength, long to);
 
-    private final Cipher sealing;
-    private final Cipher opening;
-    private final byte[] nonce = new byte[IV_BYTES];
-    private final byte[] header = new byte[SealedHeader.LENGTH];
-    private final byte[] in = new byte[SealedHeader.MAX_DATAGRAM];
-    private final byte[] out = new byte[SealedHeader.MAX_DATAGRAM];
+        /** As {@link io.metaroce.transport.Security.Keys#open}. Of keys to open with. */
+        boolean open(long header, int lane, int number, long sealed, int length, long to);
 
-    Ciphers() {
-        try {
-            sealing = Cipher.getInstance("AES/GCM/NoPadding");
-            opening = Cipher.getInstance("AES/GCM/NoPadding");
-        } catch (GeneralSecurityException e) {
-            throw PskSecurity.missing(e);
-        }
+        /** Forgets the key, which is not used any more. More than once is the same as once. */
+        void forget();
     }
 
-    void seal(SecretKey key, byte[] iv, long clear, int lane, int number, long first, int firstLength, long second, int secondLength, long to) {
-        Bytes.get(first, in, 0, firstLength);
-        if (secondLength > 0) {
-            Bytes.get(second, in, firstLength, secondLength);
+    /** A key to seal with. Both arrays are copied. */
+    Key sealing(byte[] key, byte[] iv);
+
+    /** A key to open with. */
+    Key opening(byte[] key, byte[] iv);
+
+    /** For people: whose cryptography this is. */
+    String description();
+
+    /** libcrypto's, which is faster and makes no garbage, or the JDK's; {@code -Dmetaroce.crypto=libcrypto} or {@code jdk} insists on one. */
+    static Ciphers choose() {
+        String wish = System.getProperty("metaroce.crypto", "");
+        if (wish.equals("jdk")) {
+            return new JdkCiphers("metaroce.crypto");
         }
         try {
-            begin(sealing, Cipher.ENCRYPT_MODE, key, iv, clear, lane, number);
-            int n = sealing.doFinal(in, 0, firstLength + secondLength, out, 0);
-            Bytes.put(out, 0, to, n);
-        } catch (GeneralSecurityException e) {
-            // Lengths are bounded and nonces never repeat: the transport's fault, if anybody's.
-            throw new IllegalStateException("lane " + lane + " number " + number + " cannot be sealed: " + e.getMessage(), e);
+            return new LibcryptoCiphers();
+        } catch (IllegalStateException e) {
+            if (wish.equals("libcrypto")) {
+                throw e;
+            }
+            return new JdkCiphers(e.getMessage());
         }
-    }
-
-    boolean open(SecretKey key, byte[] iv, long clear, int lane, int number, long sealed, int length, long to) {
-        Bytes.get(sealed, in, 0, length);
-        try {
-            begin(opening, Cipher.DECRYPT_MODE, key, iv, clear, lane, number);
-            int n = opening.doFinal(in, 0, length, out, 0);
-            Bytes.put(out, 0, to, n);
-            return true;
-        } catch (AEADBadTagException e) {
-            return false;
-        } catch (GeneralSecurityException e) {
-            throw PskSecurity.missing(e);
-        }
-    }
-
-    private void begin(Cipher cipher, int mode, SecretKey key, byte[] iv, long clear, int lane, int number) throws GeneralSecurityException {
-        System.arraycopy(iv, 0, nonce, 0, IV_BYTES);
-        nonce[6] ^= (byte) (lane >>> 8);
-        nonce[7] ^= (byte) lane;
-        nonce[8] ^= (byte) (number >>> 24);
-        nonce[9] ^= (byte) (number >>> 16);
-        nonce[10] ^= (byte) (number >>> 8);
-        nonce[11] ^= (byte) number;
-        cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
-        Bytes.get(clear, header, 0, SealedHeader.LENGTH);
-        cipher.updateAAD(header);
     }
 }

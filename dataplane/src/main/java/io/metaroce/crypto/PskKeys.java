@@ -3,6 +3,7 @@ package io.metaroce.crypto;
 
 import io.metaroce.transport.Security;
 import io.metaroce.wire.Bytes;
+import java.util.Arrays;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -10,22 +11,26 @@ import javax.crypto.spec.SecretKeySpec;
 final class PskKeys implements Security.Keys {
     /** What a generation of a direction is made of. */
     private static final class Generation {
+        private final Ciphers ciphers;
+        private final boolean seals;
         private final SecretKey secret;
-        final SecretKey key;
-        final byte[] iv;
+        final Ciphers.Key key;
 
-        Generation(byte[] secret) {
+        Generation(Ciphers ciphers, boolean seals, byte[] secret) {
+            this.ciphers = ciphers;
+            this.seals = seals;
             this.secret = new SecretKeySpec(secret, "Generic");
-            key = new SecretKeySpec(PskSecurity.expand(this.secret, "metaroce 1 key", Ciphers.KEY_BYTES), "AES");
-            iv = PskSecurity.expand(this.secret, "metaroce 1 iv", Ciphers.IV_BYTES);
+            byte[] k = PskSecurity.expand(this.secret, "metaroce 1 key", Ciphers.KEY_BYTES);
+            byte[] iv = PskSecurity.expand(this.secret, "metaroce 1 iv", Ciphers.IV_BYTES);
+            key = seals ? ciphers.sealing(k, iv) : ciphers.opening(k, iv);
+            Arrays.fill(k, (byte) 0);
         }
 
         Generation next() {
-            return new Generation(PskSecurity.expand(secret, "metaroce 1 next", PskSecurity.SECRET_BYTES));
+            return new Generation(ciphers, seals, PskSecurity.expand(secret, "metaroce 1 next", PskSecurity.SECRET_BYTES));
         }
     }
 
-    private final Ciphers ciphers;
     private final byte[] acceptProof;
     private Generation sending;
     private Generation before;
@@ -33,10 +38,9 @@ final class PskKeys implements Security.Keys {
     private Generation next;
 
     PskKeys(Ciphers ciphers, SecretKey prk, boolean initiator) {
-        this.ciphers = ciphers;
         acceptProof = PskSecurity.expand(prk, "metaroce 1 accept", Security.PROOF_BYTES);
-        Generation ofInitiator = new Generation(PskSecurity.expand(prk, "metaroce 1 initiator", PskSecurity.SECRET_BYTES));
-        Generation ofResponder = new Generation(PskSecurity.expand(prk, "metaroce 1 responder", PskSecurity.SECRET_BYTES));
+        Generation ofInitiator = new Generation(ciphers, initiator, PskSecurity.expand(prk, "metaroce 1 initiator", PskSecurity.SECRET_BYTES));
+        Generation ofResponder = new Generation(ciphers, !initiator, PskSecurity.expand(prk, "metaroce 1 responder", PskSecurity.SECRET_BYTES));
         sending = initiator ? ofInitiator : ofResponder;
         present = initiator ? ofResponder : ofInitiator;
         // At hand before it is needed, so that trying it on forged packets costs no more than trying any other.
@@ -50,24 +54,38 @@ final class PskKeys implements Security.Keys {
 
     @Override
     public void seal(long header, int lane, int number, long first, int firstLength, long second, int secondLength, long to) {
-        ciphers.seal(sending.key, sending.iv, header, lane, number, first, firstLength, second, secondLength, to);
+        sending.key.seal(header, lane, number, first, firstLength, second, secondLength, to);
     }
 
     @Override
     public boolean open(int generation, long header, int lane, int number, long sealed, int length, long to) {
         Generation g = generation == 0 ? present : generation < 0 ? before : next;
-        return ciphers.open(g.key, g.iv, header, lane, number, sealed, length, to);
+        return g.key.open(header, lane, number, sealed, length, to);
     }
 
     @Override
     public void nextSending() {
-        sending = sending.next();
+        Generation last = sending;
+        sending = last.next();
+        last.key.forget();
     }
 
     @Override
     public void nextReceiving() {
+        if (before != null) {
+            before.key.forget();
+        }
         before = present;
         present = next;
         next = present.next();
+    }
+
+    @Override
+    public void forget() {
+        for (Generation g : new Generation[] {sending, before, present, next}) {
+            if (g != null) {
+                g.key.forget();
+            }
+        }
     }
 }

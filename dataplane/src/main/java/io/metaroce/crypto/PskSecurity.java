@@ -22,9 +22,11 @@ import javax.crypto.spec.HKDFParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Suite 1 of encrypted connections with the JDK's cryptography: a pre-shared key, X25519, HKDF-SHA256, AES-256-GCM (spec:
- * "Encryption"). One for each endpoint, used on its thread. Allocates, about 1 KB a packet: the JDK's ciphers take a new object for
- * every nonce.
+ * Suite 1 of encrypted connections: a pre-shared key, X25519, HKDF-SHA256, AES-256-GCM (spec: "Encryption"). One for each endpoint, used
+ * on its thread.
+ *
+ * <p>Keys are agreed on with the JDK's cryptography, which allocates. Packets are sealed and opened by libcrypto, without allocation,
+ * where it can be loaded, else by the JDK's ciphers, which are slower and allocate about 1 KB a packet: {@link #description}.
  */
 public final class PskSecurity implements Security {
     /** Length of a pre-shared key. */
@@ -33,7 +35,7 @@ public final class PskSecurity implements Security {
 
     private final byte[] psk;
     private final SecureRandom random;
-    private final Ciphers ciphers = new Ciphers();
+    private final Ciphers ciphers;
     private final MessageDigest sha;
     private final KeyAgreement agreement;
     private final KeyFactory factory;
@@ -49,11 +51,16 @@ public final class PskSecurity implements Security {
 
     /** With a source of private keys of the caller's; one that repeats is for tests only. */
     public PskSecurity(byte[] psk, SecureRandom random) {
+        this(psk, random, Ciphers.choose());
+    }
+
+    PskSecurity(byte[] psk, SecureRandom random, Ciphers ciphers) {
         if (psk.length != PSK_BYTES) {
             throw new IllegalArgumentException("a pre-shared key has " + PSK_BYTES + " bytes, not " + psk.length);
         }
         this.psk = psk.clone();
         this.random = random;
+        this.ciphers = ciphers;
         try {
             sha = MessageDigest.getInstance("SHA-256");
             agreement = KeyAgreement.getInstance("X25519");
@@ -63,6 +70,11 @@ public final class PskSecurity implements Security {
         } catch (GeneralSecurityException e) {
             throw missing(e);
         }
+    }
+
+    /** For people: whose ciphers seal and open packets, and why. */
+    public String description() {
+        return ciphers.description();
     }
 
     @Override

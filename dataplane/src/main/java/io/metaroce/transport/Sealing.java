@@ -136,6 +136,7 @@ final class Sealing {
         Security.Keys keys = s.exchange.keys(transcript, length, true);
         keys.acceptProof(proof);
         if (!isProof(claimed)) {
+            keys.forget();
             return false;
         }
         s.keys = keys;
@@ -157,7 +158,10 @@ final class Sealing {
     void forget(long connection) {
         Session s = session(connection);
         s.exchange = null;
-        s.keys = null;
+        if (s.keys != null) {
+            s.keys.forget();
+            s.keys = null;
+        }
         s.sendGeneration = 0;
         s.receiveGeneration = 0;
         s.sealed = 0;

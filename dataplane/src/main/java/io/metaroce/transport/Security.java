@@ -5,7 +5,8 @@ package io.metaroce.transport;
  * The cryptography behind encrypted connections (spec: "Encryption"), brought in from outside with its pre-shared key and its source
  * of randomness: {@link EndpointConfig#security}. What is sealed when, numbers, windows and generations are the transport's affair.
  *
- * <p>Memory is named by address, and is not used after return. One endpoint, its thread. Implementations may allocate.
+ * <p>Memory is named by address, and is not used after return. One endpoint, its thread. Agreeing on keys and going over to the next
+ * generation may allocate.
  */
 public interface Security {
     int SHARE_BYTES = 32;
@@ -42,7 +43,8 @@ public interface Security {
         void seal(long header, int lane, int number, long first, int firstLength, long second, int secondLength, long to);
 
         /**
-         * Decrypts {@code length} bytes at {@code sealed}, tag included; false if the tag is wrong, and then nothing is written.
+         * Decrypts {@code length} bytes at {@code sealed}, tag included, to {@code to}, which does not overlap them. False if the tag is
+         * wrong, and then no plaintext stays there.
          *
          * @param generation -1, 0 or 1: the generation before the present one, the present one, the next
          */
@@ -53,5 +55,8 @@ public interface Security {
 
         /** The next generation of the peer's becomes the present one, the present one the one before; older keys are forgotten. */
         void nextReceiving();
+
+        /** Forgets all keys. Nothing else may be called afterwards. */
+        void forget();
     }
 }

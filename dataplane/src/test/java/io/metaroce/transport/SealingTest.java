@@ -74,6 +74,10 @@ class SealingTest {
         @Override
         public void nextReceiving() {
         }
+
+        @Override
+        public void forget() {
+        }
     }
 
     private final Nothing nothing = new Nothing();

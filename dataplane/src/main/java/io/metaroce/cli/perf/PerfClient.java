@@ -5,6 +5,7 @@ import io.metaroce.cli.CliException;
 import io.metaroce.cli.ExitCode;
 import io.metaroce.core.CoreLoop;
 import io.metaroce.core.PortFit;
+import io.metaroce.crypto.PskSecurity;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.port.PlaneGate;
 import io.metaroce.transport.EndpointConfig;
@@ -90,7 +91,10 @@ final class PerfClient {
         result.mtu = config.payloadMtu;
         result.loss = portOptions.loss;
         result.seed = portOptions.seed;
-        result.encrypted = config.security != null;
+        if (config.security instanceof PskSecurity security) {
+            result.encrypted = true;
+            result.ciphers = security.description();
+        }
         return result;
     }
 

@@ -25,7 +25,7 @@ final class Report {
                 .put("version", Main.version()).put("port", r.port).put("op", plan.op().toString()).put("size", plan.size())
                 .put("peer", r.peer).put("local", r.local).put("planes", r.planes).put("path_count", r.paths)
                 .put("streams", plan.streams()).put("depth", plan.depth()).put("mtu", r.mtu).put("loss", r.loss).put("seed", r.seed)
-                .put("encrypted", r.encrypted)
+                .put("encrypted", r.encrypted).put("ciphers", r.ciphers)
                 .put("bidirectional", plan.bidirectional()).put("ping_pong", plan.pingPong())
                 .put("seconds", r.seconds).put("bytes", r.bytes()).put("messages", r.messages)
                 .put("goodput_gbps", r.goodputGbps()).put("messages_per_second", r.messagesPerSecond())
@@ -59,7 +59,7 @@ final class Report {
         Plan plan = r.plan;
         out.printf(Locale.ROOT, "%n%s %s over %s to %s, %d plane%s, %d paths, %d stream%s, %d in flight each%s%s%s%s%n",
                 plan.op(), Quantity.formatBytes(plan.size()), r.port, r.peer, r.planes, s(r.planes), r.paths, plan.streams(), s(plan.streams()),
-                plan.depth(), plan.bidirectional() ? ", both directions" : "", plan.pingPong() ? ", ping-pong" : "", r.encrypted ? ", encrypted" : "",
+                plan.depth(), plan.bidirectional() ? ", both directions" : "", plan.pingPong() ? ", ping-pong" : "", r.encrypted ? ", encrypted by " + r.ciphers : "",
                 r.loss > 0 ? String.format(Locale.ROOT, ", %s %% injected loss", trim(r.loss * 100)) : "");
         row(out, "bytes", "%d (%s in %.2f s%s)", r.bytes(), Quantity.formatBytes(r.bytes()), r.seconds, r.interrupted ? ", interrupted" : "");
         row(out, "goodput", "%.3f Gb/s", r.goodputGbps());

@@ -16,6 +16,8 @@ final class Result {
     double loss;
     long seed;
     boolean encrypted;
+    /** Whose ciphers our side has, with {@link #encrypted}. */
+    String ciphers = "";
     /** Whether both sides ran on this machine as the client's processes. */
     boolean local;
     /** Ended early by Ctrl-C. */

@@ -2,10 +2,17 @@
 package io.metaroce.cli.perf;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.metaroce.bindings.crypto.LibcryptoCalls;
 import io.metaroce.core.Clock;
+import io.metaroce.crypto.PskFile;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,10 +26,25 @@ class AllocationTest {
     @ParameterizedTest
     @CsvSource({"WRITE, 65536, ''", "SEND, 65536, ''", "READ, 65536, ''", "WRITE, 65536, loss=0.01", "SEND, 64, ''"})
     void steadyStateAllocatesNothing(Op op, long size, String impairment) {
+        allocatesNothing(op, size, impairment, null);
+    }
+
+    @Test
+    void noneDoesAnEncryptedOne() throws IOException {
+        assumeTrue(LibcryptoCalls.missing() == null, "the JDK's ciphers allocate");
+        Path key = PskFile.temporary();
+        try {
+            allocatesNothing(Op.WRITE, 65536, "loss=0.01", key);
+        } finally {
+            Files.delete(key);
+        }
+    }
+
+    private static void allocatesNothing(Op op, long size, String impairment, Path pskFile) {
         RunOptions run = InProcess.options(op, size);
         run.warmup = 0;
         run.seconds = 1000.0;
-        try (InProcess pair = new InProcess(run, 2, impairment)) {
+        try (InProcess pair = new InProcess(run, 2, impairment, PerfClient.SERVICE, pskFile)) {
             pair.turnUntil(() -> pair.client.progress.messages > 0, 20, pair.server);
             double least = Double.MAX_VALUE;
             // Compilation comes when it comes, on a busy machine late; the best of several intervals is the steady state.
