@@ -13,23 +13,23 @@ import io.metaroce.memory.Slab;
 import io.metaroce.wire.DataHeader;
 
 /**
- * What time alone tells of an established connection: silent paths are probed and given up, a plane whose paths all fall
- * silent is given up at once, a silent peer is lost (spec: "Tail loss", "Dead path", "Plane failure", "Keepalive").
+ * What time alone tells of an established connection: silent paths are probed and given up, a silent peer is lost; of planes see
+ * {@link PlaneHealth} (spec: "Tail loss", "Dead path", "Keepalive").
  */
 final class Health {
-    private static final int PLANE_FLOORS = 10;
-
     private final EndpointState state;
     private final Slab slab;
     private final PathSender paths;
     private final StreamSender sender;
     private final ReadResponder reads;
+    private final PlaneHealth planeHealth;
 
     Health(EndpointState state, PathSender paths, StreamSender sender, ReadResponder reads) {
         this.state = state;
         this.paths = paths;
         this.sender = sender;
         this.reads = reads;
+        planeHealth = new PlaneHealth(state, paths);
         slab = state.slab;
     }
 
@@ -199,9 +199,7 @@ final class Health {
             if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT) {
                 continue;
             }
-            if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP && isPlaneDead(connection, plane, p, nowNs)) {
-                giveUpPlane(connection, plane, p, nowNs);
-            }
+            planeHealth.check(connection, plane, p, nowNs);
             int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
             for (int i = 0; i < perPlane; i++) {
                 long path = state.path(connection, p, i);
@@ -214,14 +212,6 @@ final class Health {
                 }
             }
         }
-    }
-
-    /**
-     * A host that was held up serves its planes one after the other when it goes on, and what is sent to the first of them meanwhile
-     * is answered before the last has had its turn. So where hosts are slow, one proof is not enough.
-     */
-    private int proofsNeeded() {
-        return state.config.timerFloorNs == 0 ? 1 : 2;
     }
 
     private int probesToDeath() {
@@ -252,14 +242,16 @@ final class Health {
         if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
             return;
         }
-        if (probes >= probesToDeathAlone() || probes >= probesToDeath() && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
-                && slab.addInt(path + PathRecord.PROOFS, 1) >= proofsNeeded()) {
+        boolean alone = probes >= probesToDeathAlone();
+        if (alone || probes >= probesToDeath() && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
+                && slab.addInt(path + PathRecord.PROOFS, 1) >= PlaneHealth.proofsNeeded(state.config)) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);
-            giveUpPlaneOfDeadPaths(connection, plane, path);
+            planeHealth.onPathDead(connection, plane, path, !alone, nowNs);
         } else {
             paths.wantProbe(connection, path);
             witness(connection, path);
+            planeHealth.askNeighbours(connection, plane, path);
         }
     }
 
@@ -309,71 +301,5 @@ final class Health {
     private long patience(long plane, long path) {
         long rtt = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
         return Math.min(3 * rtt << Math.min(slab.getInt(path + PathRecord.ATTEMPTS), 12), Limits.PROBING_MAX_NS);
-    }
-
-    private boolean isPlaneDead(long connection, long plane, int number, long nowNs) {
-        if (slab.getInt(plane + PlaneRecord.IN_FLIGHT) == 0 || slab.getInt(connection + ConnectionRecord.PLANES) == 1) {
-            return false;
-        }
-        long quiet = Math.max((long) (Limits.PLANE_DEAD_RTT * slab.getInt(plane + PlaneRecord.SRTT_NS)), PLANE_FLOORS * state.config.timerFloorNs);
-        long silentNs = nowNs - slab.getLong(plane + PlaneRecord.LAST_PROGRESS_NS);
-        if (silentNs <= quiet / 2) {
-            return false;
-        }
-        long oldest = nowNs;
-        int silentPaths = 0;
-        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
-            long head = slab.getLong(state.path(connection, number, i) + PathRecord.OUT_HEAD);
-            silentPaths += head != 0 ? 1 : 0;
-            if (head != 0 && slab.getLong(head + PacketRecord.SENT_NS) - oldest < 0) {
-                oldest = slab.getLong(head + PacketRecord.SENT_NS);
-            }
-        }
-        silentNs = Math.min(silentNs, nowNs - oldest);
-        // One silent path of several is that path's affair.
-        if (silentNs <= quiet / 2 || silentPaths < Math.min(2, slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE))) {
-            return false;
-        }
-        long suspectNs = slab.getLong(plane + PlaneRecord.SUSPECT_NS);
-        if (suspectNs == 0) {
-            slab.putLong(plane + PlaneRecord.SUSPECT_NS, nowNs);
-            return false;
-        }
-        boolean proof = false;
-        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            proof |= p != number && slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - suspectNs > 0;
-        }
-        if (proof && nowNs - suspectNs >= PLANE_FLOORS * state.config.timerFloorNs) {
-            // The next proof must be newer than this one.
-            slab.putLong(plane + PlaneRecord.SUSPECT_NS, nowNs);
-            slab.addInt(plane + PlaneRecord.PROOFS, 1);
-        }
-        return slab.getInt(plane + PlaneRecord.PROOFS) >= proofsNeeded() && silentNs > quiet;
-    }
-
-    /** A plane whose last path has died is down, too: one path goes on trying, and acknowledgements take other planes. */
-    private void giveUpPlaneOfDeadPaths(long connection, long plane, long dead) {
-        int number = DataHeader.planeOf(slab.getInt(dead + PathRecord.NUMBER));
-        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
-            if (slab.getInt(state.path(connection, number, i) + PathRecord.STATE) != PathRecord.PROBING) {
-                return;
-            }
-        }
-        if (slab.getInt(connection + ConnectionRecord.PLANES) > 1) {
-            slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.DOWN);
-            state.statsOf(connection).planeFailures++;
-        }
-    }
-
-    /** One decision for all paths of the plane. */
-    private void giveUpPlane(long connection, long plane, int number, long nowNs) {
-        slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.DOWN);
-        state.statsOf(connection).planeFailures++;
-        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
-            long path = state.path(connection, number, i);
-            if (slab.getInt(path + PathRecord.STATE) != PathRecord.PROBING) {
-                paths.evacuate(connection, plane, path, nowNs);
-            }
-        }
     }
 }

@@ -77,6 +77,8 @@ public final class Limits {
     /** Short probes answered by routes that do not answer long ones: the whole plane carries less. */
     static final int NARROW_ANSWERS = 3;
     static final float PLANE_DEAD_RTT = 2f;
+    /** Most idle paths of its plane that are probed along with each probe of a silent path. */
+    static final int NEIGHBOURS_ASKED = 3;
     static final long PROBING_MAX_NS = 100_000_000;
     /** Pause before credit is asked for again: round trips, at least this long, doubling up to a limit. */
     static final int CREDIT_ASK_RTT = 2;

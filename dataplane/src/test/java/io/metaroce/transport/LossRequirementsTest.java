@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loss, probes, dead paths and planes, requirement by requirement. */
@@ -358,6 +359,45 @@ class LossRequirementsTest {
         assertEquals(1, p.statsA().planeFailures);
         assertEquals(2, p.eventsA.size() + p.eventsB.size(), "the connection, and nothing since");
         p.completionsA.forEach(c -> assertEquals(Completion.OK, c.status));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0,4000", "0,500000", "200000,4000", "200000,2500000"})
+    @Requirement({"MR-LOSS-030", "MR-LOSS-035", "MR-LOSS-036", "MR-LOSS-031"})
+    void aPlaneThatEndsWithOnePacketOutIsGivenUpByOneDecision(long timerFloorNs, long delayNs) {
+        a.timerFloorNs = timerFloorNs;
+        connectWith(delayNs);
+        p.net.blockedPlane[1] = true;
+        for (int i = 0; tap.dataToB().stream().noneMatch(s -> s.plane() == 1); i++) {
+            p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, i));
+            int n = i + 2;
+            p.until(3 * delayNs, () -> p.completionsA.size() == n);
+        }
+        Tap.Seen alone = tap.dataToB().getLast();
+        assertTrue(p.until(100 * MS, () -> p.statsA().planeFailures == 1));
+        double tookNs = p.net.nowNs - alone.atNs();
+        // Probes 1.5 and 1.25 RTT after one another, with the second the others are asked, one for these to be silent, one for the proof.
+        assertTrue(tookNs < 7 * 2 * delayNs + 30 * timerFloorNs, tookNs / delayNs / 2 + " RTT");
+        assertTrue(p.statsA().timeouts <= 1, "its other paths did not die by themselves");
+        p.run(3 * delayNs + 100_000);
+        assertTrue(tap.dataToB().stream().noneMatch(s -> s.plane() == 1 && s.atNs() > alone.atNs()), "none was given what it had");
+    }
+
+    @Test
+    @Requirement({"MR-LOSS-030", "MR-LOSS-036"})
+    void neighboursThatAnswerSpeakForThePlane() {
+        connect();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.DATA && (d[4] & 15) != Type.PROBE || ByteBuffer.wrap(d).getInt(8) != p.ba
+                || ByteBuffer.wrap(d).getShort(12) != 0x0102 || d[14] != 0;
+        for (int i = 0; p.statsA().deadPaths == 0; i++) {
+            p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, i));
+            int n = i + 2;
+            assertTrue(p.until(100 * MS, () -> p.completionsA.size() == n));
+        }
+        // Those of the same plane, each with a probe of the silent path, from its second on.
+        long asked = tap.of(true, Type.PROBE).stream().filter(s -> s.plane() == 1 && s.path() != 0x0102).map(Tap.Seen::path).distinct().count();
+        assertEquals(3, asked);
+        assertEquals(0, p.statsA().planeFailures);
     }
 
     @Test

@@ -241,7 +241,7 @@ class PathsTest {
         }
     }
 
-    /** Few packets are out, so one path after the other shows that it is dead; that is a dead plane all the same. */
+    /** Few packets are out, and never two: that is a dead plane all the same. */
     @Test
     @Requirement("MR-LOSS-035")
     void aPlaneOfDeadPathsIsDown() {
