@@ -12,6 +12,9 @@ final class StreamRecord {
     static final int NAK = 1;
     static final int RESET = 2;
 
+    /** A request has completed with a cause: the later ones are flushed, whatever else went wrong. */
+    static final int TOLD = -1;
+
     private static final Layout L = new Layout("stream", BYTES);
     static final int POOL_LINK = L.i64();
     static final int CONNECTION = L.i64();
@@ -65,7 +68,7 @@ final class StreamRecord {
     static final int FAULT_CAUSE = L.i32();
     /** NAK: we refused message FAULT_MSN of the peer's. RESET: we ended the stream when SSN FAULT_MSN of the peer's was due. 0: confirmed. */
     static final int NAK_PENDING = L.i32();
-    /** The cause, while a request cannot go on for a reason of our own and earlier ones are still to complete. */
+    /** The cause, while a request cannot go on for a reason of our own and earlier ones are still to complete; then {@link #TOLD}. */
     static final int LOCAL_FAULT = L.i32();
     /** Bits of {@link StreamNews}: what to tell the peer about this stream. */
     static final int NEWS = L.i32();

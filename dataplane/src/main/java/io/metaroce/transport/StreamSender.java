@@ -340,7 +340,9 @@ final class StreamSender {
     void fail(long stream, long work, int cause) {
         if (slab.getInt(work + WorkRecord.LOCAL_FAULT) == 0) {
             slab.putInt(work + WorkRecord.LOCAL_FAULT, cause);
-            slab.putInt(stream + StreamRecord.LOCAL_FAULT, cause);
+            if (slab.getInt(stream + StreamRecord.LOCAL_FAULT) != StreamRecord.TOLD) {
+                slab.putInt(stream + StreamRecord.LOCAL_FAULT, cause);
+            }
             slab.putLong(stream + WORK_CURSOR, 0);
             slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
             settle(stream);
@@ -404,8 +406,12 @@ final class StreamSender {
                 return;
             }
             int fault = slab.getInt(work + WorkRecord.LOCAL_FAULT);
-            int status = done ? Completion.OK : fault != 0 ? fault : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : Completion.FLUSHED;
-            complete(stream, work, status);
+            int cause = done || slab.getInt(stream + StreamRecord.LOCAL_FAULT) == StreamRecord.TOLD ? 0
+                    : fault != 0 ? fault : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : 0;
+            if (cause != 0) {
+                slab.putInt(stream + StreamRecord.LOCAL_FAULT, StreamRecord.TOLD);
+            }
+            complete(stream, work, done ? Completion.OK : cause != 0 ? cause : Completion.FLUSHED);
         }
     }
 

@@ -18,9 +18,20 @@ enum Fault {
     /** Pools, queues and windows of the smallest sizes. */
     SMALL,
     /** 3 to 8 endpoints; without it 2. */
-    MANY;
+    MANY,
+    /** A host's own memory is deregistered, registered anew or invalidated while requests, receives or peers name it. */
+    OWN_MEMORY,
+    /** Messages that find no receive are given up, and some streams never have one. */
+    NOT_READY,
+    /** Keys change after a few packets, where connections are encrypted. */
+    KEYS;
 
     static final int ALL = (1 << values().length) - 1;
+
+    /** Drawn from a source of its own, so that scenarios without it are those of the time before it was thought of. */
+    boolean isLater() {
+        return compareTo(MANY) > 0;
+    }
 
     int bit() {
         return 1 << ordinal();

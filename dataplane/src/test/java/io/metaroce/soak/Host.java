@@ -83,6 +83,11 @@ final class Host {
         return t;
     }
 
+    /** Its messages do not wait for receives for ever. */
+    boolean givesUp() {
+        return config.receiverNotReadyRetries != EndpointConfig.RETRY_FOR_EVER;
+    }
+
     static NetAddress address(int host, int plane) {
         return new NetAddress(0, 0xffff_0a00_0000L | (long) plane << 8 | host + 1, PORT);
     }

@@ -26,6 +26,7 @@ final class HostMemory {
     static final int FOREIGN_DOMAIN = 7;
     private static final int CELL = 64;
     private static final int SIZE = 2 * MAIN + 5 * SPECIAL + 8 * GAP;
+    static final int ALL = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
     /** End of the first region: what requests that leave it may write. */
     static final int TAIL = GAP;
     private static final byte[] BASE = new byte[SIZE];
@@ -64,6 +65,8 @@ final class HostMemory {
     private final byte[] shadow = new byte[SIZE];
     private final BitSet used = new BitSet();
     private final List<Doubtful> doubtful = new ArrayList<>();
+    /** Bytes that nothing may write any more, whoever wrote them before. */
+    private final BitSet frozen = new BitSet();
     private SplittableRandom random = new SplittableRandom(0);
     private boolean fleetingGone;
     private byte[] fleetingAtEnd;
@@ -83,6 +86,7 @@ final class HostMemory {
         MemorySegment.copy(BASE, 0, segment, ValueLayout.JAVA_BYTE, 0, SIZE);
         used.clear();
         doubtful.clear();
+        frozen.clear();
         fleetingGone = false;
         fleetingAtEnd = null;
         fleetingCursor = 0;
@@ -113,23 +117,25 @@ final class HostMemory {
     }
 
     void register(RegionTable table) {
-        int all = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
         for (int i = 0; i < 2; i++) {
-            main[i] = table.register(0, segment.asSlice(mainAt(i), MAIN), all);
+            main[i] = table.register(0, segment.asSlice(mainAt(i), MAIN), ALL);
         }
         readOnly = table.register(0, segment.asSlice(specialAt(0), SPECIAL), Access.REMOTE_READ);
         writeOnly = table.register(0, segment.asSlice(specialAt(1), SPECIAL), Access.REMOTE_WRITE);
-        foreign = table.register(FOREIGN_DOMAIN, segment.asSlice(specialAt(2), SPECIAL), all);
+        foreign = table.register(FOREIGN_DOMAIN, segment.asSlice(specialAt(2), SPECIAL), ALL);
         atomic = table.register(0, segment.asSlice(specialAt(ATOMIC), SPECIAL), Access.REMOTE_ATOMIC);
         if (!fleetingGone) {
-            fleeting = table.register(0, segment.asSlice(specialAt(FLEETING), SPECIAL), all);
+            fleeting = table.register(0, segment.asSlice(specialAt(FLEETING), SPECIAL), ALL);
         }
     }
 
     /** A region of its own, for as long as its key serves. */
     MemoryRegion registerOnce(RegionTable table, Range place, int domain) {
-        return table.register(domain, segment.asSlice(place.offset, place.length),
-                Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
+        return table.register(domain, at(place), ALL);
+    }
+
+    MemorySegment at(Range place) {
+        return segment.asSlice(place.offset, place.length);
     }
 
     /** From now on nothing may change in the region. */
@@ -196,6 +202,10 @@ final class HostMemory {
         return data;
     }
 
+    byte[] contents(Range range) {
+        return segment.asSlice(range.offset, range.length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
     /** The index of the first wrong byte, or -1. */
     int mismatch(Range range, byte[] expected) {
         return (int) MemorySegment.ofArray(expected).mismatch(segment.asSlice(range.offset, range.length));
@@ -232,6 +242,9 @@ final class HostMemory {
             doubt(range, null);
             return;
         }
+        if (frozen.get(range.offset)) {
+            return;
+        }
         fill(range);
         if (range.isOwn()) {
             used.clear(range.firstCell, range.firstCell + range.cells);
@@ -241,6 +254,12 @@ final class HostMemory {
     /** Its contents are the old or {@code maybe}, byte by byte, and the range is not used again. */
     void doubt(Range range, byte[] maybe) {
         doubtful.add(new Doubtful(range, maybe));
+    }
+
+    /** No registration covers it any more: from now on it must stay what it is. It is not used again. */
+    void freeze(Range range) {
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, range.offset, shadow, range.offset, range.length);
+        frozen.set(range.offset, range.offset + range.length);
     }
 
     /** Compares everything; returns what is wrong, or null. No range is in use any more but the doubtful ones. */

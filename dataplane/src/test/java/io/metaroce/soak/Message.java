@@ -25,6 +25,8 @@ final class Message {
     /** What the target (a Read's requester) must find. */
     byte[] data;
     HostMemory.Range local;
+    /** How it lies there, or null: as one piece. */
+    Pieces pieces;
     /** Target of a Write, source of a Read, or null. */
     HostMemory.Range remote;
     /** The cause with which it must be refused, or 0. */
@@ -42,6 +44,11 @@ final class Message {
     /** A Write of which a Read behind it has to see the bytes. */
     Message source;
     int readers;
+
+    /** What its own side's memory holds of it. */
+    byte[] image() {
+        return pieces == null ? data : pieces.image(data, length);
+    }
 
     void aimAt(HostMemory.Range range) {
         remoteAddress = range.address();

@@ -5,9 +5,11 @@ import io.metaroce.transport.Completion;
 import io.metaroce.transport.ConnectionStats;
 import io.metaroce.transport.Event;
 import io.metaroce.transport.PathStats;
+import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Reason;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -86,7 +88,7 @@ final class Model {
                         atomicDone(side, m, Completion.CONNECTION_LOST);
                         host.memory.release(m.local);
                     } else {
-                        host.memory.doubt(m.local, m.opcode == Opcode.READ_REQUEST ? m.data : null);
+                        host.memory.doubt(m.local, m.opcode == Opcode.READ_REQUEST ? m.image() : null);
                     }
                 });
                 s.pending.clear();
@@ -109,7 +111,7 @@ final class Model {
         int i = 0;
         for (Message m : side.peer.streams[stream].undelivered) {
             if (i++ == k) {
-                return m.opcode == Opcode.WRITE_IMM || m.length > r.length() ? null : java.util.Arrays.copyOf(m.data, r.length());
+                return m.opcode == Opcode.WRITE_IMM || m.length > r.length() ? null : r.image(m.data);
             }
         }
         return null;
@@ -164,7 +166,7 @@ final class Model {
         host.ending.removeIf(m -> m.delivered || m.done || m.endsOf != host.regions);
         for (Message m : host.ending) {
             if (m.endsOf.find(m.remoteKey) == null) {
-                throw new Violation(host + ": the key that " + m + " is to end is invalid before its receive is complete");
+                throw new Violation(host + ": the key that " + m + " is to end is invalid before that is complete");
             }
         }
         lookAtPool(host, 0);
@@ -212,11 +214,11 @@ final class Model {
             doubt(m);
         }
         if (m.opcode == Opcode.READ_REQUEST) {
-            int wrong = side.host.memory.mismatch(m.local, m.data);
+            int wrong = side.host.memory.mismatch(m.local, m.image());
             if (status == Completion.OK && wrong >= 0) {
                 throw new Violation(side + ": byte " + wrong + " of " + m + " is wrong");
             }
-            if (status != Completion.OK && m.source == null && !side.host.memory.isMixOf(m.local, m.data)) {
+            if (status != Completion.OK && m.source == null && !side.host.memory.isMixOf(m.local, m.image())) {
                 throw new Violation(side + ": unfinished " + m + " left what its source never held");
             }
             if (status == Completion.OK) {
@@ -267,7 +269,12 @@ final class Model {
             see(side, m);
         }
         s.unseen.remove(m);
-        if (m.length == 0) {
+        if (m.opcode == WorkRequest.LOCAL_INVALIDATE) {
+            if (m.endsOf.find(m.remoteKey) != null) {
+                throw new Violation(side + ": " + m + " is complete, but the key that it ends still serves");
+            }
+            count(Check.LOCAL_INVALIDATE);
+        } else if (m.length == 0) {
             count(Check.ZERO_LENGTH);
         }
         if (m.fence) {
@@ -290,8 +297,14 @@ final class Model {
                 }
             }
             default -> {
-                count(status == Cause.UNKNOWN_STREAM ? Check.NO_STREAM : m.possibleCause == status ? Check.REGION_GONE : Check.REFUSED_CAUSE);
-                if (status != m.badCause && status != m.possibleCause
+                boolean byPeer = side.peer != null && side.peer.streams[m.stream].ownCauses.contains(status);
+                boolean isReady = status != Cause.RECEIVER_NOT_READY || !side.host.givesUp() || !Opcode.consumesReceive(m.opcode);
+                count(status == Cause.UNKNOWN_STREAM ? Check.NO_STREAM : !isReady ? Check.NOT_READY : status == Cause.LOCAL_ERROR ? Check.LOCAL_ERROR
+                        : m.possibleCause == status ? Check.REGION_GONE : m.badCause == status ? Check.REFUSED_CAUSE : Check.ENDED_BY_PEER);
+                if (s.refused) {
+                    throw new Violation(side + ": " + m + " ended with " + Cause.name(status) + " behind another that was refused");
+                }
+                if (status != m.badCause && status != m.possibleCause && isReady && !byPeer
                         && !(status == Cause.UNKNOWN_STREAM && Math.min(side.host.config.streamPool, side.peerHost.config.streamPool) < 64)) {
                     throw new Violation(side + ": " + m + " was refused with " + Cause.name(status) + ", expected "
                             + Cause.name(m.badCause));
@@ -369,8 +382,8 @@ final class Model {
                 throw new Violation(side + ": " + m + " touched the memory of its receive");
             }
         } else {
-            HostMemory.Range part = new HostMemory.Range(r.range().memory(), r.range().region(), r.range().offset(), m.length, 0, 0);
-            int wrong = side.host.memory.mismatch(part, m.data);
+            byte[] is = side.host.memory.contents(r.range());
+            int wrong = Arrays.mismatch(r.pieces() == null ? is : r.pieces().message(is), 0, m.length, m.data, 0, m.length);
             if (wrong >= 0) {
                 throw new Violation(side + ": byte " + wrong + " of " + m + " was received wrong");
             }
@@ -500,11 +513,11 @@ final class Model {
         return true;
     }
 
-    /** Our handle of the connection to this host that it knows by this handle, or null. */
-    Integer handleOfPeer(Host host, int peerHandle, Host peer) {
+    /** The host's end of the connection to this peer that the peer knows by this handle, or null. */
+    Side sideOfPeer(Host host, int peerHandle, Host peer) {
         for (Side s : host.sides.values()) {
             if (s.peerHost == peer && s.peer != null && s.peer.handle == peerHandle) {
-                return s.handle;
+                return s;
             }
         }
         return null;

@@ -90,6 +90,18 @@ public final class Mutants {
             new Mutant("a connection record is not given back", "EndpointState", "giveConnection", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("a packet record is not given back", "PathSender", "onBlock", Mutant.callIs("RecordPool.give", 0)),
             new Mutant("a window is not given back", "StreamReceiver", "release", Mutant.callIs("RecordPool.give", 0)),
+            // Own memory, ends of streams, receivers that are not ready.
+            new Mutant("memory of a request is not looked up again", "LocalMemory", "isStillRegistered", Mutant.returns(1, CD_boolean)),
+            new Mutant("memory of a receive is not looked up again", "LocalMemory", "isReceiveRegistered", Mutant.returns(1, CD_boolean)),
+            new Mutant("an invalidation of one's own does nothing", "StreamSender", "settleLocal", Mutant.callIs("RegionTable.invalidate", 1)),
+            new Mutant("memory registered anew keeps its key", "memory.RegionTable", "reregister", new SameKey()),
+            new Mutant("the end of a stream is not heard", "StreamReceiver", "onReset", Mutant.returns(0, CD_void)),
+            new Mutant("a message waits for a receive for ever", "StreamSender", "creditPauseEnded", Mutant.fieldIs("EndpointConfig.receiverNotReadyRetries", 7)),
+            new Mutant("inline data is not copied", "LocalMemory", "copyInline", Mutant.callIs("Bytes.copy", 0)),
+            new Mutant("segments have no end", "SegmentLists", "scatter", new FirstMinKeepsFirst()),
+            // Encryption.
+            new Mutant("keys change before the peer has confirmed", "Sealing", "seal", Mutant.fieldIs("Sealing$Session.confirmed", 1)),
+            new Mutant("a number is used twice", "Sealing", "seal", Mutant.lastArgument("Slab.addInt", b -> b.pop().iconst_0())),
             // What was wrong once.
             new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
             new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean), 1667),
@@ -111,7 +123,7 @@ public final class Mutants {
         }
     }
 
-    /** The first minimum of two floats is the first of them. */
+    /** The first minimum of two numbers is the first of them. */
     private static final class FirstMinKeepsFirst extends Mutant.Change {
         @Override
         void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
@@ -164,6 +176,20 @@ public final class Mutants {
                 to.lstore(at).lstore(at + 2).lload(at);
                 to.invokestatic(i.owner().asSymbol(), "put", java.lang.constant.MethodTypeDesc.of(CD_void, CD_long, CD_long));
                 to.lload(at + 2);
+            } else {
+                to.with(e);
+            }
+        }
+    }
+
+    /** The key that a region had is that of the one in its place. */
+    private static final class SameKey extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            if (e instanceof InvokeInstruction i && i.owner().asInternalName().endsWith("KeySequence")) {
+                hits++;
+                var region = java.lang.constant.ClassDesc.of("io.metaroce.memory.MemoryRegion");
+                to.pop2().aload(1).invokevirtual(region, "key", java.lang.constant.MethodTypeDesc.of(CD_int));
             } else {
                 to.with(e);
             }

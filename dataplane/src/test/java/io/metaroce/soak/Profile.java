@@ -20,6 +20,11 @@ record Profile(long seed, int faults, int operations, int hosts) {
         return new Profile(seed, faults & ~f.bit(), operations, hosts);
     }
 
+    /** The scenario of the time when this fault was not thought of yet. */
+    Profile before(Fault f) {
+        return new Profile(seed, faults & f.bit() - 1, operations, hosts);
+    }
+
     Profile atMost(int most) {
         return new Profile(seed, faults, most, hosts);
     }

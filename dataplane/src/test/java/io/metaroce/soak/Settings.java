@@ -64,6 +64,11 @@ final class Settings {
         return c;
     }
 
+    /** Messages may be given up for want of a receive. */
+    static void giveUpSometimes(EndpointConfig c, SplittableRandom r) {
+        c.receiverNotReadyRetries = r.nextInt(4) == 0 ? EndpointConfig.RETRY_FOR_EVER : r.nextInt(EndpointConfig.RETRY_FOR_EVER);
+    }
+
     /** Encrypts all that the endpoint does, and has it change keys often. */
     static void encrypt(EndpointConfig c, long seed) {
         try {

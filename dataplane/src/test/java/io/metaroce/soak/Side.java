@@ -2,6 +2,9 @@
 package io.metaroce.soak;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** One end of a connection, as its application and the model know it. */
 final class Side {
@@ -10,7 +13,13 @@ final class Side {
     static final int CLOSING = 2;
     static final int DEAD = 3;
 
-    record Receive(long id, HostMemory.Range range, int length) { }
+    /** @param pieces how a message lies in the range, or null: as one piece */
+    record Receive(long id, HostMemory.Range range, int length, Pieces pieces) {
+        /** What the range holds of this message. */
+        byte[] image(byte[] message) {
+            return pieces == null ? Arrays.copyOf(message, length) : pieces.image(message, length);
+        }
+    }
 
     static final class Stream {
         /** Posted and not complete, in order. */
@@ -26,6 +35,8 @@ final class Side {
         boolean refused;
         /** A bad request was posted on it, by either side. */
         boolean mayFail;
+        /** Causes for which this side may end the stream or refuse any message on it. */
+        final Set<Integer> ownCauses = new TreeSet<>();
     }
 
     final Host host;

@@ -41,6 +41,7 @@ final class Simulation {
     private final Traffic traffic;
     private final SplittableRandom planned;
     private final SplittableRandom trouble;
+    private final SplittableRandom later;
     private final boolean[] has = new boolean[Fault.values().length];
     private final List<Runnable> actions = new ArrayList<>();
     private long[] actionNs;
@@ -57,14 +58,16 @@ final class Simulation {
         SplittableRandom wires = root.split();
         SplittableRandom work = root.split();
         trouble = root.split();
+        later = root.split();
         for (Fault f : Fault.values()) {
             int oneIn = switch (f) {
                 case OUTAGE -> 40;
                 case RESTART, MANY, CLOCK -> 5;
+                case NOT_READY -> 4;
                 case LOSS -> 2;
                 default -> 3;
             };
-            has[f.ordinal()] = shape.nextInt(oneIn) == 0 & profile.allows(f);
+            has[f.ordinal()] = (f.isLater() ? later : shape).nextInt(oneIn) == 0 & profile.allows(f);
         }
         int wanted = 3 + shape.nextInt(shape.nextInt(4) == 0 ? MOST_HOSTS - 2 : 3);
         int n = Math.min(has(Fault.MANY) ? wanted : 2, profile.hosts());
@@ -78,6 +81,13 @@ final class Simulation {
             EndpointConfig config = Settings.draw(own, i, has(Fault.SMALL) && own.nextBoolean());
             if (profile.seed() % 8 == 5) {
                 Settings.encrypt(config, profile.seed() * 100 + i);
+            }
+            SplittableRandom more = later.split();
+            if (has(Fault.NOT_READY)) {
+                Settings.giveUpSometimes(config, more);
+            }
+            if (has(Fault.KEYS)) {
+                config.keyPackets = 1 + more.nextInt(1 << more.nextInt(1, 8));
             }
             HostMemory memory = Workshop.own().memory(i);
             memory.reset(own.nextLong());
@@ -413,6 +423,12 @@ final class Simulation {
             if (i == 0 && has(Fault.RESTART)) {
                 plan(times, at + 1, () -> restart(hosts.get(host), secret, length));
             }
+        }
+        int disturbances = has(Fault.OWN_MEMORY) ? Math.min(profile.operations(), 4 + later.nextInt(24)) : 0;
+        for (int i = 0; i < disturbances; i++) {
+            long at = START_NS + later.nextLong(spanNs / 20, spanNs);
+            SplittableRandom own = later.split();
+            plan(times, at, () -> traffic.disturb(own));
         }
         List<Runnable> unsorted = List.copyOf(actions);
         times.sort((a, b) -> a[0] != b[0] ? Long.compare(a[0], b[0]) : Long.compare(a[1], b[1]));

@@ -14,16 +14,17 @@ import java.util.SplittableRandom;
 final class Traffic {
     /** So that memory suffices for a receive on every stream. */
     private static final int MOST_CONNECTIONS = 5;
-    private static final int RECEIVE_BYTES = 4_000;
+    static final int RECEIVE_BYTES = 4_000;
     private static final int[] OPERATIONS = {Opcode.WRITE, Opcode.WRITE, Opcode.WRITE_IMM, Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE,
             Opcode.READ_REQUEST, Opcode.READ_REQUEST, Opcode.COMPARE_SWAP, Opcode.FETCH_ADD};
 
     private final Simulation simulation;
     private final List<Host> hosts;
-    private final Model model;
+    final Model model;
     private final SplittableRandom work;
     private final WorkRequest request = new WorkRequest();
     private final Segments segments = new Segments(Settings.SEGMENTS);
+    private final OwnMemory ownMemory = new OwnMemory(this);
     private long nextId = 1;
 
     Traffic(Simulation simulation, List<Host> hosts, Model model, SplittableRandom work) {
@@ -148,6 +149,18 @@ final class Traffic {
         }
     }
 
+    /** One of the things that scenarios did not know of at first. */
+    void disturb(SplittableRandom r) {
+        Side s = anySide(r);
+        if (s == null) {
+            return;
+        }
+        model.inspect(s);
+        if (has(Fault.OWN_MEMORY)) {
+            ownMemory.change(s, r);
+        }
+    }
+
     private void begin(Side s, SplittableRandom r) {
         int stream = r.nextInt(s.streams.length);
         int opcode = OPERATIONS[r.nextInt(OPERATIONS.length)];
@@ -181,6 +194,23 @@ final class Traffic {
     }
 
     private Message message(Side s, int stream, int opcode, int length, SplittableRandom r) {
+        Message m = describe(s, stream, opcode, length, r);
+        m.local = s.host.memory.take(length);
+        if (m.local != null) {
+            m.data = s.host.memory.fill(m.local);
+        }
+        return m;
+    }
+
+    /** A message of all of {@code local}, which is filled anew. */
+    Message message(Side s, int stream, int opcode, HostMemory.Range local, SplittableRandom r) {
+        Message m = describe(s, stream, opcode, local.length(), r);
+        m.local = local;
+        m.data = s.host.memory.fill(local);
+        return m;
+    }
+
+    private static Message describe(Side s, int stream, int opcode, int length, SplittableRandom r) {
         Message m = new Message();
         m.opcode = opcode;
         m.stream = stream;
@@ -190,10 +220,6 @@ final class Traffic {
         m.fence = r.nextInt(8) == 0;
         m.unsignaled = r.nextInt(6) == 0;
         m.solicited = r.nextInt(4) == 0;
-        m.local = s.host.memory.take(length);
-        if (m.local != null) {
-            m.data = s.host.memory.fill(m.local);
-        }
         return m;
     }
 
@@ -227,6 +253,17 @@ final class Traffic {
             m.remote = there.take(m.length);
         }
         if (m.remote == null) {
+            return false;
+        }
+        m.aimAt(m.remote);
+        return true;
+    }
+
+    /** A place of its own in the peer's memory. False if there is no room; its own memory is given up then. */
+    boolean aimOwn(HostMemory there, Message m) {
+        m.remote = there.take(m.length);
+        if (m.remote == null) {
+            m.local.memory().release(m.local);
             return false;
         }
         m.aimAt(m.remote);
@@ -409,12 +446,12 @@ final class Traffic {
     }
 
     /** Posts it, or gives back what it holds if the endpoint has a reason to refuse it. */
-    private boolean post(Side s, Message m) {
+    boolean post(Side s, Message m) {
         m.id = nextId++;
         request.opcode = m.opcode;
         request.stream = m.stream;
         request.localAddress = m.local.address();
-        request.localKey = m.local.region().key();
+        request.localKey = m.opcode == WorkRequest.LOCAL_INVALIDATE ? m.remoteKey : m.local.region().key();
         request.length = m.length;
         request.remoteAddress = m.remoteAddress;
         request.remoteKey = m.remoteKey;
@@ -425,14 +462,23 @@ final class Traffic {
         request.operand = m.operand;
         request.compare = m.compare;
         request.wrId = m.id;
-        request.segments = !Opcode.isAtomic(m.opcode) && style(m.id) % 3 == 0 ? pieces(m.local, m.length, m.id) : null;
-        request.inline = !Opcode.isRequest(m.opcode) && m.length <= Settings.INLINE_BYTES && style(m.id) % 5 < 2;
+        Pieces pieces = !Opcode.isAtomic(m.opcode) && m.opcode != WorkRequest.LOCAL_INVALIDATE && Pieces.mixed(m.id) % 3 == 0 ? Pieces.of(m.length, m.id) : null;
+        request.segments = pieces == null ? null : pieces.into(segments, m.local);
+        request.inline = !Opcode.isRequest(m.opcode) && m.opcode != WorkRequest.LOCAL_INVALIDATE && m.length <= Settings.INLINE_BYTES && Pieces.mixed(m.id) % 5 < 2;
         Side.Stream stream = s.streams[m.stream];
         int result = s.host.endpoint.post(s.handle, request);
         if (result == Endpoint.OK) {
+            m.pieces = pieces;
+            if (pieces != null && m.opcode != Opcode.READ_REQUEST) {
+                m.data = pieces.message(m.data);
+            }
             if (request.inline) {
+                model.count(Check.INLINE);
                 // It was copied: its memory may hold anything now.
                 s.host.memory.fill(m.local);
+            }
+            if (pieces != null) {
+                model.count(Check.SEGMENTS);
             }
             stream.pending.add(m);
             if (Opcode.consumesReceive(m.opcode)) {
@@ -444,6 +490,10 @@ final class Traffic {
             if (m.badCause != 0 || m.possibleCause != 0 || s.peerHost.config.streamPool < Settings.AMPLE_STREAMS || s.host.config.streamPool < Settings.AMPLE_STREAMS) {
                 setMayFail(s, m.stream);
             }
+            if (Opcode.consumesReceive(m.opcode) && s.host.givesUp()) {
+                setMayFail(s, m.stream);
+                stream.ownCauses.add(Cause.RECEIVER_NOT_READY);
+            }
             return true;
         }
         boolean fits = switch (result) {
@@ -451,6 +501,7 @@ final class Traffic {
             case Endpoint.BAD_OPCODE -> Opcode.isRequest(m.opcode) && s.peerHost.config.maxReads == 0;
             case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
             case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
+            case Endpoint.BAD_LOCAL_KEY -> s.host.regions.find(m.local.region().key()) == null;
             default -> false;
         };
         if (!fits) {
@@ -490,28 +541,11 @@ final class Traffic {
         }
     }
 
-    private static void setMayFail(Side s, int stream) {
+    static void setMayFail(Side s, int stream) {
         s.streams[stream].mayFail = true;
         if (s.peer != null) {
             s.peer.streams[stream].mayFail = true;
         }
-    }
-
-    /** How a request is posted where that makes no difference to its peer: by its number. */
-    private static int style(long id) {
-        return (int) (id * 0x9e3779b97f4a7c15L >>> 40);
-    }
-
-    /** The same memory in pieces, some of them empty. */
-    private Segments pieces(HostMemory.Range range, int length, long id) {
-        segments.clear();
-        int at = 0;
-        for (int i = 1; i < Settings.SEGMENTS; i++) {
-            int piece = style(id * 31 + i) % (length - at + 1);
-            segments.add(range.address() + at, piece, range.region().key());
-            at += piece;
-        }
-        return segments.add(range.address() + at, length - at, range.region().key());
     }
 
     private static int posted(Host h) {
@@ -573,34 +607,44 @@ final class Traffic {
             Side.Stream stream = s.streams[i];
             int needed = s.peer == null ? 0 : s.peer.streams[i].undelivered.size();
             int wanted = calm ? needed : work.nextInt(8) == 0 ? needed + work.nextInt(4) / 3 : 0;
-            while (stream.receives.size() < wanted && !stream.failed) {
+            while (stream.receives.size() < wanted && !stream.failed && !isDeaf(s, i)) {
                 HostMemory.Range range = s.host.memory.take(RECEIVE_BYTES);
-                if (range == null) {
+                if (range == null || postReceive(s, i, range) != Endpoint.OK) {
                     break;
                 }
-                long id = nextId++;
-                int result = style(id) % 3 == 0 ? s.host.endpoint.postReceive(s.handle, i, pieces(range, RECEIVE_BYTES, id), id)
-                        : s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);
-                if (result == Endpoint.OK) {
-                    stream.receives.add(new Side.Receive(id, range, RECEIVE_BYTES));
-                    if (s.host.config.streamPool < Settings.AMPLE_STREAMS) {
-                        setMayFail(s, i);
-                    }
-                    continue;
-                }
-                s.host.memory.release(range);
-                boolean fits = switch (result) {
-                    case Endpoint.QUEUE_FULL -> stream.receives.size() >= s.host.config.receiveQueueDepth;
-                    case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
-                    case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
-                    default -> false;
-                };
-                if (!fits) {
-                    throw new Violation(s + ": posting a receive on stream " + i + " returned " + result);
-                }
-                stream.failed |= result == Endpoint.STREAM_IN_ERROR;
-                break;
             }
         }
+    }
+
+    /** Where the peer gives up waiting, some streams never get a receive. */
+    private boolean isDeaf(Side s, int stream) {
+        return s.peerHost.givesUp() && Pieces.mixed(s.bornNs + stream * 31L) % 4 == 0;
+    }
+
+    int postReceive(Side s, int i, HostMemory.Range range) {
+        Side.Stream stream = s.streams[i];
+        long id = nextId++;
+        Pieces pieces = Pieces.mixed(id) % 3 == 0 ? Pieces.of(RECEIVE_BYTES, id) : null;
+        int result = pieces != null ? s.host.endpoint.postReceive(s.handle, i, pieces.into(segments, range), id)
+                : s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);
+        if (result == Endpoint.OK) {
+            stream.receives.add(new Side.Receive(id, range, RECEIVE_BYTES, pieces));
+            if (s.host.config.streamPool < Settings.AMPLE_STREAMS) {
+                setMayFail(s, i);
+            }
+            return result;
+        }
+        s.host.memory.release(range);
+        boolean fits = switch (result) {
+            case Endpoint.QUEUE_FULL -> stream.receives.size() >= s.host.config.receiveQueueDepth;
+            case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
+            case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
+            default -> false;
+        };
+        if (!fits) {
+            throw new Violation(s + ": posting a receive on stream " + i + " returned " + result);
+        }
+        stream.failed |= result == Endpoint.STREAM_IN_ERROR;
+        return result;
     }
 }

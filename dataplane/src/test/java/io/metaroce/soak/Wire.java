@@ -16,6 +16,7 @@ import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Rate16;
 import io.metaroce.wire.RefuseHeader;
 import io.metaroce.wire.Reason;
+import io.metaroce.wire.SealedHeader;
 import io.metaroce.wire.Serial;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
@@ -28,7 +29,8 @@ import java.util.Set;
 
 /**
  * Reads along what every endpoint sends, before the network does anything to it, and objects to what no sender may send: a PSN used
- * twice, one sequence number with two meanings, credit that goes back, more granted than the line has. Encrypted datagrams pass.
+ * twice, one sequence number with two meanings, credit that goes back, more granted than the line has. Of encrypted datagrams it sees
+ * numbers and key generations.
  */
 final class Wire {
     /** Changes of demand below this part of the line may wait for the next division (MR-SHARE-012). */
@@ -47,6 +49,12 @@ final class Wire {
     private static final class Heard {
         final int[] demand = new int[Network.PLANES];
         final long[] ns = new long[Network.PLANES];
+    }
+
+    /** What can be seen of an encrypted connection, by one of its senders. */
+    private static final class Seal {
+        final Map<Integer, Integer> numbers = new HashMap<>();
+        int generation;
     }
 
     private record Challenge(int host, int incarnation, long nonce) { }
@@ -73,6 +81,9 @@ final class Wire {
     private final Map<Name, Flow> flows = new HashMap<>();
     private final Set<Challenge> challenged = new HashSet<>();
     private final Map<Name, Heard> heard = new HashMap<>();
+    private final Map<Name, Seal> seals = new HashMap<>();
+    /** Newest key generation that a host has heard its peer opened, by the host's own CID. */
+    private final Map<Name, Integer> confirmed = new HashMap<>();
     /** Shares told by one host on one plane at one time, to those who ask for some. */
     private final long[] grantedNs;
     private final List<Map<Integer, Long>> granted = new ArrayList<>();
@@ -98,7 +109,7 @@ final class Wire {
 
     void look(Host from, Host to, long at, int length, int plane, int port) {
         if (Prefix.type(at) == Type.SEALED) {
-            model.count(Check.SEALED);
+            sealed(from, to, at);
             return;
         }
         int malformed = Validate.check(at, length);
@@ -128,6 +139,38 @@ final class Wire {
             throw new Violation(from + " breaks the rules of senders: " + what + " (" + Type.name(Prefix.type(at)) + " to 0x"
                     + Integer.toHexString(Prefix.destinationCid(at)) + ")");
         }
+    }
+
+    // ---- encrypted connections ----
+
+    /** Numbers without holes, and no key before the peer has confirmed the one before. */
+    private void sealed(Host from, Host to, long at) {
+        model.count(Check.SEALED);
+        int cid = Prefix.destinationCid(at);
+        Seal seal = seals.computeIfAbsent(new Name(from.number, from.incarnation, cid), n -> new Seal());
+        int number = SealedHeader.number(at);
+        Integer last = seal.numbers.put(SealedHeader.lane(at), number);
+        require(number == (last == null ? 1 : last + 1), from, "number " + number + " of a lane after " + last, at);
+        int generation = SealedHeader.generation(at);
+        int before = seal.generation;
+        seal.generation = generation;
+        Side own = model.sideOfPeer(from, cid, to);
+        if (generation != before) {
+            require((generation - before & 15) == 1, from, "key generation " + generation + " after " + before, at);
+            require(own == null || confirmed.getOrDefault(new Name(from.number, from.incarnation, own.handle), 0) == before, from,
+                    "another key before the peer has confirmed the last", at);
+            model.count(Check.KEY_CHANGE);
+        }
+        if (own != null) {
+            Seal peers = seals.get(new Name(own.peer.host.number, own.peer.incarnation, own.handle));
+            int unopened = (peers == null ? 0 : peers.generation) - SealedHeader.opened(at) & 15;
+            require(unopened <= 1, from, "a key is confirmed that the peer has not used", at);
+        }
+    }
+
+    private void heardSealed(Host to, long at) {
+        confirmed.merge(new Name(to.number, to.incarnation, Prefix.destinationCid(at)), SealedHeader.opened(at),
+                (known, told) -> (told - known & 15) < 8 ? told : known);
     }
 
     // ---- data ----
@@ -271,6 +314,10 @@ final class Wire {
 
     /** A datagram of data or a probe came in at {@code to}, stating a demand. */
     void heard(Host to, long at, int length) {
+        if (length >= SealedHeader.MIN_DATAGRAM && Prefix.type(at) == Type.SEALED) {
+            heardSealed(to, at);
+            return;
+        }
         if (length < DataHeader.LENGTH && length < ProbeHeader.LENGTH || Validate.check(at, length) != 0) {
             return;
         }
@@ -289,10 +336,11 @@ final class Wire {
         model.count(Check.SHARE);
         require(share <= from.config.lineRateKbps, from, "a share of " + share + " kbit/s of a line of " + from.config.lineRateKbps, at);
         int plane = AckHeader.plane(at);
-        Integer own = model.handleOfPeer(from, Prefix.destinationCid(at), to);
-        if (own == null) {
+        Side side = model.sideOfPeer(from, Prefix.destinationCid(at), to);
+        if (side == null) {
             return;
         }
+        int own = side.handle;
         Heard h = heard.get(new Name(from.number, from.incarnation, own));
         if (h == null || h.ns[plane] != model.nowNs || Rate16.decode(h.demand[plane]) == 0) {
             return;

@@ -266,6 +266,25 @@ class MemoryInFlightTest {
         p.assertCopied(0, 0, 800_000);
     }
 
+    /** The peer refuses the first while the second cannot go on either. */
+    @Test
+    @Requirement("MR-ERR-045")
+    void oneMessageEndsWithACauseAndTheLaterOnesAreFlushed() {
+        MemoryRegion source = region(p.regionsA);
+        WorkRequest bad = p.request(Opcode.WRITE, 0, 0, 100, 0, 1);
+        bad.remoteKey ^= 1 << 20;
+        p.post(bad);
+        p.post(local(Opcode.WRITE, 0, source, BIG, 2));
+        p.post(local(WorkRequest.LOCAL_INVALIDATE, 0, source, 0, 3));
+        p.regionsA.deregister(source);
+        assertTrue(p.until(1_000_000_000L, () -> p.completionsA.size() == 3));
+        assertEquals(Cause.BAD_KEY, status(1));
+        assertEquals(Completion.FLUSHED, status(2));
+        assertEquals(Completion.FLUSHED, status(3));
+        p.run(100_000_000);
+        p.assertIdle();
+    }
+
     /** Forty streams whose memory goes at once: no acknowledgement outgrows itself, and the connection lives. */
     @Test
     @Requirement({"MR-ERR-041", "MR-STR-025"})
