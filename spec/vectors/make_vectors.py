@@ -469,6 +469,21 @@ def sealed_vectors():
                         ("init", seal(init(init_proof, 0x1111111122222222)[0], 0)), ("accept", seal(accept(accept_proof)[0], 0))):
         w(f"{name} = {bytes(value).hex()}\n")
 
+    # Resumed by the same two ends. Their key pairs are those of before, which no real ones may be.
+    def resuming(proof, port):
+        return with_tlvs(INIT, [tlv(15, struct.pack(">IIQ", 0x23456789, 0xA1B2C3D4, 0x0123456789ABCDEF)), planes((mapped(192, 0, 2, 1), 14791)),
+                                security(PRIVATE_INITIATOR, proof)], 512, destinationCid=0, initiatorCid=0x0BADCAFE,
+                         initiatorNonce=0x0123456789ABCDEF, initiatorTag=TAG, receivePort=port)
+
+    resumption = expand(prk, "metaroce 1 resume", 32)
+    t_init = bytes(resuming(bytes(32), 0)[0])
+    init_proof = expand(extract(hashlib.sha256(t_init).digest(), resumption), "metaroce 1 init", 32)
+    resumed = extract(hashlib.sha256(t_init + t_accept).digest(), resumption + shared)
+    w("\n[resume]\nnote = the connection of [keys] is resumed, answered by an ACCEPT that is that of [keys] but for its proof\n")
+    for name, value in (("resumption", resumption), ("init", seal(resuming(init_proof, 14791)[0], 0)),
+                        ("accept", seal(accept(expand(resumed, "metaroce 1 accept", 32))[0], 0))):
+        w(f"{name} = {bytes(value).hex()}\n")
+
     def packet(name, note, inside, by, generation, number, lane, opened):
         secret = expand(prk, "metaroce 1 " + by, 32)
         for _ in range(generation):

@@ -31,13 +31,18 @@ final class PskKeys implements Security.Keys {
         }
     }
 
+    private final PskSecurity security;
     private final byte[] acceptProof;
+    /** Stands for the pre-shared key when the connection is resumed. */
+    final byte[] resume;
     private Generation sending;
     private Generation before;
     private Generation present;
     private Generation next;
 
-    PskKeys(Ciphers ciphers, SecretKey prk, boolean initiator) {
+    PskKeys(PskSecurity security, Ciphers ciphers, SecretKey prk, boolean initiator) {
+        this.security = security;
+        resume = PskSecurity.expand(prk, "metaroce 1 resume", PskSecurity.SECRET_BYTES);
         acceptProof = PskSecurity.expand(prk, "metaroce 1 accept", Security.PROOF_BYTES);
         Generation ofInitiator = new Generation(ciphers, initiator, PskSecurity.expand(prk, "metaroce 1 initiator", PskSecurity.SECRET_BYTES));
         Generation ofResponder = new Generation(ciphers, !initiator, PskSecurity.expand(prk, "metaroce 1 responder", PskSecurity.SECRET_BYTES));
@@ -50,6 +55,11 @@ final class PskKeys implements Security.Keys {
     @Override
     public void acceptProof(long to) {
         Bytes.put(acceptProof, 0, to, Security.PROOF_BYTES);
+    }
+
+    @Override
+    public void resumeProof(long init, int length, long to) {
+        security.initProof(resume, init, length, to);
     }
 
     @Override
@@ -82,6 +92,7 @@ final class PskKeys implements Security.Keys {
 
     @Override
     public void forget() {
+        Arrays.fill(resume, (byte) 0);
         for (Generation g : new Generation[] {sending, before, present, next}) {
             if (g != null) {
                 g.key.forget();

@@ -79,7 +79,12 @@ public final class PskSecurity implements Security {
 
     @Override
     public void initProof(long init, int length, long to) {
-        Bytes.put(expand(extract(hash(init, length), psk), "metaroce 1 init", PROOF_BYTES), 0, to, PROOF_BYTES);
+        initProof(psk, init, length, to);
+    }
+
+    /** The proof of INIT that {@code secret} makes. */
+    void initProof(byte[] secret, long init, int length, long to) {
+        Bytes.put(expand(extract(hash(init, length), secret), "metaroce 1 init", PROOF_BYTES), 0, to, PROOF_BYTES);
     }
 
     @Override
@@ -160,10 +165,19 @@ public final class PskSecurity implements Security {
 
         @Override
         public Keys keys(long transcript, int length, boolean initiator) {
-            byte[] both = new byte[PSK_BYTES + shared.length];
-            System.arraycopy(psk, 0, both, 0, PSK_BYTES);
-            System.arraycopy(shared, 0, both, PSK_BYTES, shared.length);
-            return new PskKeys(ciphers, extract(hash(transcript, length), both), initiator);
+            return keys(psk, transcript, length, initiator);
+        }
+
+        @Override
+        public Keys keys(Keys former, long transcript, int length, boolean initiator) {
+            return keys(((PskKeys) former).resume, transcript, length, initiator);
+        }
+
+        private Keys keys(byte[] secret, long transcript, int length, boolean initiator) {
+            byte[] both = new byte[SECRET_BYTES + shared.length];
+            System.arraycopy(secret, 0, both, 0, SECRET_BYTES);
+            System.arraycopy(shared, 0, both, SECRET_BYTES, shared.length);
+            return new PskKeys(PskSecurity.this, ciphers, extract(hash(transcript, length), both), initiator);
         }
     }
 }

@@ -84,7 +84,7 @@ final class ConnectionRecord {
     static final int MAX_STREAMS = L.i32();
     static final int ACK_EVERY = L.i32();
     static final int INTEGRITY = L.i32();
-    /** 1 if what is sent and received is encrypted. */
+    /** {@link Sealing#SEALED} if what is sent and received is encrypted; {@link Sealing#RESUMING} while an encrypted one has no keys yet. */
     static final int SEALED = L.i32();
     static final int PEER_MAX_READS = L.i32();
     static final int PEER_BUFFER = L.i32();

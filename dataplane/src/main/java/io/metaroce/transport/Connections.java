@@ -15,6 +15,7 @@ import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.Type;
+import io.metaroce.wire.Validate;
 
 /** The life of connections: made, established, drained, closed, lost; and the freeing of all they hold (spec: "Connection life"). */
 final class Connections {
@@ -269,11 +270,44 @@ final class Connections {
             // Being resumed: the peer will hear of it by INIT or ACCEPT.
             return true;
         }
-        if (parking.answer(p, at, length) && Prefix.type(at) == Type.CLOSE && CloseHeader.senderCid(at) == slab.getInt(p + ParkedRecord.REMOTE_CID)) {
-            parking.close(p, Type.CLOSE_ACK, CloseHeader.reason(at));
-            endParked(p, CloseHeader.reason(at), true);
+        if (parking.isGenuine(p, at, length)) {
+            answerParked(p, at);
         }
         return true;
+    }
+
+    /** The same for one that is sealed. */
+    boolean onParkedSealed(long at, int length) {
+        long p = state.names.formerCid(Prefix.destinationCid(at));
+        if (p == 0) {
+            return false;
+        }
+        if (!state.parked.holds(p)) {
+            return true;
+        }
+        if (slab.getInt(p + ParkedRecord.SEALED) == 0) {
+            state.counters.forged++;
+            return true;
+        }
+        long inside = state.sealing.openParked(p, at, length);
+        if (inside == 0) {
+            return true;
+        }
+        if (Validate.check(inside, state.sealing.openedLength) != 0) {
+            state.counters.malformed++;
+        } else {
+            answerParked(p, inside);
+        }
+        return true;
+    }
+
+    private void answerParked(long p, long at) {
+        parking.answer(p, at);
+        if (Prefix.type(at) == Type.CLOSE && CloseHeader.senderCid(at) == slab.getInt(p + ParkedRecord.REMOTE_CID)) {
+            int reason = CloseHeader.reason(at);
+            parking.close(p, Type.CLOSE_ACK, reason);
+            endParked(p, reason, true);
+        }
     }
 
     /** Ends a parked connection, with an event if the application has not asked for it. */
@@ -293,6 +327,9 @@ final class Connections {
             }
         }
         endStreams(p, slab.getLong(p + ParkedRecord.ALL_STREAMS));
+        if (slab.getInt(p + ParkedRecord.SEALED) != 0) {
+            state.sealing.forgetParked(p);
+        }
         state.names.unpark(slab.getInt(p + ParkedRecord.HANDLE));
         state.names.forgetCid(slab.getInt(p + ParkedRecord.LOCAL_CID));
         state.parked.give(p);
@@ -300,6 +337,10 @@ final class Connections {
 
     /** One CLOSE with this reason, on its own: the connection's state is about to go. */
     void tell(long c, int reason) {
+        if (slab.getInt(c + ConnectionRecord.SEALED) == Sealing.RESUMING) {
+            // Without keys there is nothing that the peer would believe. Its next call is refused.
+            return;
+        }
         long reply = replies.open();
         if (reply == 0) {
             state.counters.controlOverflow++;

@@ -648,8 +648,12 @@ public final class Endpoint {
 
     /** Whether all that the connection sends and receives is encrypted; false for a handle that is void. */
     public boolean isEncrypted(int connection) {
-        long c = state.connectionOf(connection);
-        return c != 0 && slab.getInt(c + ConnectionRecord.SEALED) != 0;
+        long c = state.named(connection);
+        if (c == 0) {
+            long parked = state.names.parked(connection);
+            return parked != 0 && slab.getInt(parked + ParkedRecord.SEALED) != 0;
+        }
+        return slab.getInt(c + ConnectionRecord.SEALED) != 0;
     }
 
     /** Payload bytes per packet that were negotiated; 0 for a handle that is void. */

@@ -101,7 +101,9 @@ final class Handshake {
         InitHeader.initiatorCid(at, slab.getInt(connection + LOCAL_CID));
         InitHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
         InitHeader.initiatorTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
-        InitHeader.receivePort(at, state.ownAddresses[plane].port());
+        int port = state.ownAddresses[plane].port();
+        // One that resumes goes over all planes; what is proven is the same for all.
+        InitHeader.receivePort(at, slab.getInt(connection + ConnectionRecord.KNOWN) != 0 ? 0 : port);
         InitHeader.cookieHigh(at, 0);
         InitHeader.cookieLow(at, 0);
         writer.open(at + InitHeader.LENGTH, InitHeader.MAX_DATAGRAM - InitHeader.LENGTH);
@@ -114,8 +116,9 @@ final class Handshake {
         InitHeader.tlvBytes(at, writer.length());
         int length = InitHeader.LENGTH + writer.length();
         if (security != 0) {
-            state.sealing.writeInitProof(at, length, security + Tlv.PROOF);
+            state.sealing.writeInitProof(connection, at, length, security + Tlv.PROOF);
         }
+        InitHeader.receivePort(at, port);
         InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
         InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
         return length;
@@ -159,7 +162,7 @@ final class Handshake {
         writer.u32(Tlv.START_SHARE, slab.getInt(connection + START_SHARE_KBPS) & 0xffff_ffffL);
         writer.u32(Tlv.SERVICE, slab.getInt(connection + ConnectionRecord.SERVICE));
         security = 0;
-        // An initiator offers it; a responder has it when the initiator's was good.
+        // An initiator offers it; a responder has it when the initiator's was good. What is resumed stays what it was.
         boolean offer = slab.getInt(connection + ConnectionRecord.INITIATOR) != 0 && slab.getInt(connection + ConnectionRecord.KNOWN) == 0;
         if (state.sealing != null && (offer || slab.getInt(connection + SEALED) != 0)) {
             security = writer.security();
@@ -232,6 +235,9 @@ final class Handshake {
             slab.putLong(connection + RETRY_DELAY_NS, Limits.INIT_RETRY_NS / 2);
             slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
             settleParameters(connection);
+            if (slab.getInt(connection + SEALED) != 0) {
+                state.sealing.enter(connection, state.sealing.begin());
+            }
             slab.putLong(connection + ConnectionRecord.KEEPALIVE_TX_NS, nowNs);
         }
         if (nowNs - slab.getLong(connection + HANDSHAKE_START_NS) >= state.config.connectTimeoutNs) {
@@ -270,7 +276,8 @@ final class Handshake {
     /** Takes what the responder offers; returns 0, the reason why it cannot be used, or {@link #FORGED}. */
     int onAccept(long connection, long at, long sourceHigh, long sourceLow) {
         parameters.read(at + AcceptHeader.LENGTH, AcceptHeader.tlvBytes(at));
-        if (state.sealing != null && parameters.security != 0 && !agree(connection, at)) {
+        boolean resumesSealed = slab.getInt(connection + SEALED) == Sealing.RESUMING;
+        if (parameters.security == 0 ? resumesSealed : state.sealing != null && !agree(connection, at)) {
             return FORGED;
         }
         slab.putInt(connection + REMOTE_CID, AcceptHeader.responderCid(at));
@@ -289,21 +296,25 @@ final class Handshake {
 
     /** Takes the keys that ACCEPT makes; false if its proof is wrong. */
     private boolean agree(long connection, long at) {
+        if (!state.sealing.isAgreeing(connection)) {
+            return false;
+        }
         long transcript = state.sealing.transcript;
         int init = writeInit(connection, state.callablePlane(connection, 0), transcript);
-        forTranscript(transcript, true, security);
+        forTranscript(transcript, true, slab.getInt(connection + ConnectionRecord.KNOWN) != 0, security);
         int accept = AcceptHeader.LENGTH + AcceptHeader.tlvBytes(at);
         Bytes.copy(at, transcript + init, accept);
-        forTranscript(transcript + init, false, transcript + init + (parameters.security - at));
+        forTranscript(transcript + init, false, false, transcript + init + (parameters.security - at));
         return state.sealing.keysOfInitiator(connection, parameters.security + Tlv.KEY_SHARE, init + accept, parameters.security + Tlv.PROOF);
     }
 
     /** Makes T(INIT) or T(ACCEPT) of a datagram whose SECURITY has its value at {@code value}. */
-    private static void forTranscript(long at, boolean isInit, long value) {
+    private static void forTranscript(long at, boolean isInit, boolean resumes, long value) {
         Prefix.checksum(at, 0);
         if (isInit) {
             InitHeader.cookieHigh(at, 0);
             InitHeader.cookieLow(at, 0);
+            InitHeader.receivePort(at, resumes ? 0 : InitHeader.receivePort(at));
         }
         Bytes.zero(value + Tlv.PROOF, Security.PROOF_BYTES);
     }
@@ -344,7 +355,7 @@ final class Handshake {
         int init = InitHeader.LENGTH + InitHeader.tlvBytes(at);
         if (refusal == 0 && state.sealing != null) {
             if (parameters.security != 0) {
-                exchange = exchange(at, init);
+                exchange = exchange(0, at, init);
             }
             refusal = exchange == null && (parameters.security != 0 || state.config.requireEncryption) ? Reason.SECURITY : 0;
         }
@@ -357,13 +368,18 @@ final class Handshake {
         slab.putInt(connection + ConnectionRecord.PROTECTION_DOMAIN, state.config.acceptedDomain);
         answer(connection, at, planeNumber, sourceHigh, sourceLow, nowNs);
         if (exchange != null) {
-            state.sealing.enter(connection, exchange);
-            slab.putInt(connection + SEALED, Sealing.SEALED);
-            // Written without its proof, which comes out of it.
-            int accept = writeAccept(connection, state.sealing.transcript + init);
-            state.sealing.keysOfResponder(connection, init + accept);
+            seal(connection, exchange, init);
         }
         return connection;
+    }
+
+    /** Makes the responder's keys; T(INIT), of {@code init} bytes, is in its place. */
+    private void seal(long connection, Security.Exchange exchange, int init) {
+        state.sealing.enter(connection, exchange);
+        slab.putInt(connection + SEALED, Sealing.SEALED);
+        // Written without its proof, which comes out of it.
+        int accept = writeAccept(connection, state.sealing.transcript + init);
+        state.sealing.keysOfResponder(connection, init + accept);
     }
 
     /** A parked connection is called: whoever knows its secrets needs no cookie. Returns it half open, or 0. */
@@ -376,11 +392,22 @@ final class Handshake {
             state.want(live, SEND_ACCEPT);
             return 0;
         }
-        long connection = parking.called(parameters.resumeName, parameters.resumeTag, parameters.resumeNonce, nonce);
-        if (connection == Parking.OWN_CALL_FIRST) {
+        long owner = parking.owner(parameters.resumeName, parameters.resumeTag, parameters.resumeNonce);
+        if (owner != 0 && parking.isOwnCallFirst(owner, nonce)) {
             return 0;
         }
-        int refusal = connection == Parking.NOT_KNOWN ? Reason.UNKNOWN_CONNECTION : connection == Parking.NO_CONTEXT ? Reason.NO_CONTEXT
+        int init = InitHeader.LENGTH + InitHeader.tlvBytes(at);
+        Security.Exchange exchange = null;
+        if (owner != 0 && parking.isSealed(owner)) {
+            // Its tag and nonce are no secrets to those on the path: only the proof counts. Others get no answer.
+            exchange = parameters.security == 0 || isOwnAttempt(nonce) ? null : exchange(owner, at, init);
+            if (exchange == null) {
+                state.counters.forged++;
+                return 0;
+            }
+        }
+        long connection = owner == 0 ? 0 : parking.called(owner);
+        int refusal = owner == 0 ? Reason.UNKNOWN_CONNECTION : connection == 0 ? Reason.NO_CONTEXT
                 : parameters.keep(state, connection) ? 0 : Reason.PARAMETERS;
         if (refusal != 0) {
             refuse(at, planeNumber, sourceHigh, sourceLow, port, refusal, refusal == Reason.NO_CONTEXT && parking.isMakingRoom());
@@ -395,6 +422,9 @@ final class Handshake {
         slab.putInt(connection + CONTROL, 0);
         slab.putInt(connection + ConnectionRecord.INITIATOR, 0);
         answer(connection, at, planeNumber, sourceHigh, sourceLow, nowNs);
+        if (exchange != null) {
+            seal(connection, exchange, init);
+        }
         return connection;
     }
 
@@ -428,12 +458,15 @@ final class Handshake {
         refuse(at, planeNumber, sourceHigh, sourceLow, port == 0 ? NetAddress.DEFAULT_PORT : port, Reason.VERSION, false);
     }
 
-    /** Our half of an exchange with the maker of this INIT, if it proves that it has our key and its share can be used; else null. */
-    private Security.Exchange exchange(long at, int length) {
+    /**
+     * Our half of an exchange with the maker of this INIT, if its share can be used and it proves that it has our key, or, to resume
+     * {@code owner}, that it is whom we had agreed with; else null.
+     */
+    private Security.Exchange exchange(long owner, long at, int length) {
         long transcript = state.sealing.transcript;
         Bytes.copy(at, transcript, length);
-        forTranscript(transcript, true, transcript + (parameters.security - at));
-        if (!state.sealing.isInitProof(length, parameters.security + Tlv.PROOF)) {
+        forTranscript(transcript, true, owner != 0, transcript + (parameters.security - at));
+        if (!state.sealing.isInitProof(owner, length, parameters.security + Tlv.PROOF)) {
             return null;
         }
         Security.Exchange exchange = state.sealing.begin();

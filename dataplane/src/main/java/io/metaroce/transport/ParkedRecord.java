@@ -31,6 +31,8 @@ final class ParkedRecord {
     static final int PAYLOAD_MTU = L.i32();
     static final int INTEGRITY = L.i32();
     static final int SHARED_QUEUE = L.i32();
+    /** 1 if it was encrypted; its keys are kept then ({@link Sealing}). */
+    static final int SEALED = L.i32();
 
     /* Of each plane, at its offset: where the peer is. */
     static final int REMOTE_HIGH = 0;

@@ -17,6 +17,7 @@ import static io.metaroce.transport.ConnectionRecord.STATE;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Checksum;
 import io.metaroce.wire.CloseHeader;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.ParkHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
@@ -42,8 +43,7 @@ final class Parking {
 
     /** Nothing is under way in either direction, as far as this side knows. */
     boolean isQuiet(long c) {
-        // With its context an encrypted connection would lose its keys.
-        if (!mayBeQuiet(c) || slab.getInt(c + ConnectionRecord.SEALED) != 0 || slab.getLong(c + ConnectionRecord.ORPHAN_HEAD) != 0 || slab.getInt(c + ConnectionRecord.NAK_COUNT) != 0
+        if (!mayBeQuiet(c) || slab.getLong(c + ConnectionRecord.ORPHAN_HEAD) != 0 || slab.getInt(c + ConnectionRecord.NAK_COUNT) != 0
                 || slab.getInt(c + ConnectionRecord.REFUSED_COUNT) != 0 || slab.getInt(c + ConnectionRecord.NEWS_COUNT) != 0
                 || slab.getInt(c + ConnectionRecord.DIRTY_PLANES) != 0) {
             return false;
@@ -152,6 +152,10 @@ final class Parking {
             slab.putLong(s + StreamRecord.CONNECTION, p);
             slab.putInt(s + StreamRecord.READY, 0);
         }
+        slab.putInt(p + ParkedRecord.SEALED, 0);
+        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            state.sealing.park(c, p, DataHeader.pathOf(state.firstPlaneUp(c), 0));
+        }
         swapStats(c, p);
         state.giveConnection(c);
         state.names.park(slab.getInt(p + ParkedRecord.HANDLE), slab.getInt(p + ParkedRecord.LOCAL_CID), p);
@@ -173,25 +177,41 @@ final class Parking {
 
     // ---- while parked ----
 
-    /** A packet for the context that a parked connection had. Returns whether it is genuine; what is in it of a CLOSE is the caller's. */
-    boolean answer(long p, long at, int length) {
+    /** Whether a packet in the clear, for the context that a parked connection had, is genuine. */
+    boolean isGenuine(long p, long at, int length) {
+        if (slab.getInt(p + ParkedRecord.SEALED) != 0) {
+            state.counters.forged++;
+            return false;
+        }
         boolean full = slab.getInt(p + ParkedRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL;
         if (state.checksum.field(at, Checksum.coveredLength(at, length, full), slab.getInt(p + ParkedRecord.LOCAL_TAG)) != Prefix.checksum(at)) {
             state.counters.checksumErrors++;
             return false;
         }
+        return true;
+    }
+
+    /** Answers a genuine packet for the context that a parked connection had; CLOSE is the caller's. */
+    void answer(long p, long at) {
         switch (Prefix.type(at)) {
-            case Type.PARK -> acknowledge(p);
-            case Type.DATA, Type.PROBE -> {
-                // The peer has not heard that we parked, or had second thoughts.
-                if (state.nowNs - slab.getLong(p + ParkedRecord.TOLD_NS) >= Limits.PARK_ANSWER_NS) {
-                    slab.putLong(p + ParkedRecord.TOLD_NS, state.nowNs);
+            case Type.PARK -> {
+                if (slab.getInt(p + ParkedRecord.SEALED) == 0) {
                     acknowledge(p);
+                } else {
+                    acknowledgeSeldom(p);   // it may be a replay
                 }
             }
+            // The peer has not heard that we parked, or had second thoughts.
+            case Type.DATA, Type.PROBE -> acknowledgeSeldom(p);
             default -> { }
         }
-        return true;
+    }
+
+    private void acknowledgeSeldom(long p) {
+        if (state.nowNs - slab.getLong(p + ParkedRecord.TOLD_NS) >= Limits.PARK_ANSWER_NS) {
+            slab.putLong(p + ParkedRecord.TOLD_NS, state.nowNs);
+            acknowledge(p);
+        }
     }
 
     private void acknowledge(long p) {
@@ -220,10 +240,18 @@ final class Parking {
     }
 
     private void commit(long p, long reply, int length) {
-        Prefix.checksum(reply, state.checksum.field(reply, length, slab.getInt(p + ParkedRecord.REMOTE_TAG)));
+        int whole = length;
+        if (slab.getInt(p + ParkedRecord.SEALED) != 0) {
+            whole = state.sealing.sealParked(p, reply, length);
+            if (whole == 0) {
+                return;
+            }
+        } else {
+            Prefix.checksum(reply, state.checksum.field(reply, length, slab.getInt(p + ParkedRecord.REMOTE_TAG)));
+        }
         int number = callablePlaneNumber(p);
         long plane = ParkedRecord.plane(p, number);
-        replies.commit(length, number, slab.getLong(plane + ParkedRecord.REMOTE_HIGH), slab.getLong(plane + ParkedRecord.REMOTE_LOW),
+        replies.commit(whole, number, slab.getLong(plane + ParkedRecord.REMOTE_HIGH), slab.getLong(plane + ParkedRecord.REMOTE_LOW),
                 slab.getInt(plane + ParkedRecord.REMOTE_PORT));
     }
 
@@ -286,6 +314,9 @@ final class Parking {
         for (long s = streams; s != 0; s = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION)) {
             slab.putLong(s + StreamRecord.CONNECTION, c);
         }
+        if (slab.getInt(p + ParkedRecord.SEALED) != 0) {
+            state.sealing.unpark(p, c);
+        }
         swapStats(c, p);
         state.parked.give(p);
         return c;
@@ -324,6 +355,9 @@ final class Parking {
         }
         slab.putLong(c + ConnectionRecord.ACK_DEADLINE, 0);
         slab.putLong(c + ConnectionRecord.CHECK_NS, 0);
+        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            state.sealing.suspend(c);
+        }
         state.name(c);
     }
 
@@ -350,40 +384,49 @@ final class Parking {
         state.wakeBy(c, nowNs);
     }
 
-    /* Results of {@link #called} that are no connection. */
-    static final long OWN_CALL_FIRST = 0;
-    static final long NO_CONTEXT = -1;
-    static final long NOT_KNOWN = -2;
-
-    /** The connection that an INIT with RESUME names, with a context and ready to answer, or why there is none. */
-    long called(int name, int tag, long nonce, long callNonce) {
+    /** The live connection or parked record whose secrets an INIT with RESUME knows; 0: none. */
+    long owner(int name, int tag, long nonce) {
         long c = state.named(name);
-        if (c != 0) {
-            int phase = slab.getInt(c + STATE);
-            if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
-                // Never parked, and its tag and nonce are no secrets to those on the path.
-                return NOT_KNOWN;
-            }
-            if (phase == ConnectionRecord.INIT_SENT || phase == ConnectionRecord.COOKIE_SENT) {
-                // Both call at once: the greater nonce goes first.
-                boolean proven = slab.getInt(c + ConnectionRecord.KNOWN) != 0 && slab.getInt(c + PARKED_LOCAL_TAG) == tag
-                        && slab.getLong(c + PARKED_NONCE) == nonce;
-                return !proven ? NOT_KNOWN : Long.compareUnsigned(callNonce, slab.getLong(c + NONCE)) > 0 ? c : OWN_CALL_FIRST;
-            }
-            if (phase < ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.LINGER || slab.getInt(c + LOCAL_TAG) != tag
-                    || slab.getLong(c + NONCE) != nonce) {
-                return NOT_KNOWN;
-            }
-            slab.putInt(c + ConnectionRecord.CLOSING, phase == ConnectionRecord.DRAINING || phase == ConnectionRecord.CLOSE_SENT ? 1 : 0);
-            renew(c, slab.getInt(c + REMOTE_NAME));
-            return c;
+        if (c == 0) {
+            long p = state.names.parked(name);
+            return p == 0 || slab.getInt(p + ParkedRecord.LOCAL_TAG) != tag || slab.getLong(p + ParkedRecord.NONCE) != nonce ? 0 : p;
         }
-        long p = state.names.parked(name);
-        if (p == 0 || slab.getInt(p + ParkedRecord.LOCAL_TAG) != tag || slab.getLong(p + ParkedRecord.NONCE) != nonce) {
-            return NOT_KNOWN;
+        int phase = slab.getInt(c + STATE);
+        boolean knows;
+        if (isCalling(phase)) {
+            knows = slab.getInt(c + ConnectionRecord.KNOWN) != 0 && slab.getInt(c + PARKED_LOCAL_TAG) == tag && slab.getLong(c + PARKED_NONCE) == nonce;
+        } else {
+            knows = phase >= ConnectionRecord.ESTABLISHED && phase != ConnectionRecord.LINGER && slab.getInt(c + LOCAL_TAG) == tag
+                    && slab.getLong(c + NONCE) == nonce;
         }
-        c = unpark(p);
-        return c == 0 ? NO_CONTEXT : c;
+        return knows ? c : 0;
+    }
+
+    /** Whether what {@link #owner} found was encrypted, and has to be again. */
+    boolean isSealed(long owner) {
+        return slab.getInt(owner + (state.parked.holds(owner) ? ParkedRecord.SEALED : ConnectionRecord.SEALED)) != 0;
+    }
+
+    private static boolean isCalling(int phase) {
+        return phase == ConnectionRecord.INIT_SENT || phase == ConnectionRecord.COOKIE_SENT;
+    }
+
+    /** Whether we call the peer ourselves, and our nonce is the greater one: it will answer us. */
+    boolean isOwnCallFirst(long owner, long callNonce) {
+        return !state.parked.holds(owner) && isCalling(slab.getInt(owner + STATE)) && Long.compareUnsigned(callNonce, slab.getLong(owner + NONCE)) <= 0;
+    }
+
+    /** The connection that {@link #owner} stands for, with a context and ready to answer; 0 if there is no context. */
+    long called(long owner) {
+        if (state.parked.holds(owner)) {
+            return unpark(owner);
+        }
+        int phase = slab.getInt(owner + STATE);
+        if (!isCalling(phase)) {
+            slab.putInt(owner + ConnectionRecord.CLOSING, phase == ConnectionRecord.DRAINING || phase == ConnectionRecord.CLOSE_SENT ? 1 : 0);
+            renew(owner, slab.getInt(owner + REMOTE_NAME));
+        }
+        return owner;
     }
 
     // ---- who is to park ----

@@ -142,7 +142,9 @@ final class Receiver {
     private void sealed(RxBurst burst, int i, long at, int length, long nowNs) {
         long c = state.connectionOf(Prefix.destinationCid(at));
         if (c == 0) {
-            state.counters.unknownConnection++;
+            if (!connections.onParkedSealed(at, length)) {
+                state.counters.unknownConnection++;
+            }
             return;
         }
         int phase = slab.getInt(c + STATE);
@@ -150,7 +152,7 @@ final class Receiver {
             state.counters.unexpected++;
             return;
         }
-        if (slab.getInt(c + ConnectionRecord.SEALED) == 0) {
+        if (slab.getInt(c + ConnectionRecord.SEALED) != Sealing.SEALED) {
             state.counters.forged++;
             return;
         }
@@ -159,7 +161,7 @@ final class Receiver {
             return;
         }
         int type = Prefix.type(inside);
-        if (Validate.check(inside, state.sealing.openedLength) != 0 || (type < Type.DATA || type > Type.CLOSE_ACK) && type != Type.PLANE) {
+        if (Validate.check(inside, state.sealing.openedLength) != 0 || (type < Type.DATA || type > Type.CLOSE_ACK) && (type < Type.PARK || type > Type.PLANE)) {
             state.violation(c);
             return;
         }

@@ -16,8 +16,9 @@ import java.lang.foreign.MemorySegment;
  * only where {@link EndpointConfig#security} is set; {@link ConnectionRecord#SEALED} says of each connection whether it is one.
  */
 final class Sealing {
-    /** Value of {@link ConnectionRecord#SEALED}. */
+    /* Values of ConnectionRecord.SEALED that are not 0. The second: to be, when the connection is resumed. */
     static final int SEALED = 1;
+    static final int RESUMING = 2;
     private static final int SESSION_BYTES = Security.SHARE_BYTES + Security.PROOF_BYTES;
 
     /** What a connection has beside its lanes. Off-heap memory cannot hold keys that are objects. */
@@ -25,6 +26,8 @@ final class Sealing {
         /** Holds the private key: only until the keys are made. */
         Security.Exchange exchange;
         Security.Keys keys;
+        /** The keys before it was parked: only until the new ones are made. */
+        Security.Keys former;
         int sendGeneration;
         int receiveGeneration;
         /** Packets sealed in the present generation. */
@@ -42,6 +45,17 @@ final class Sealing {
         }
     }
 
+    /** What is kept of a parked connection: enough to answer its peer, as numbers go on where they were. */
+    private static final class Parked {
+        Security.Keys keys;
+        int sendGeneration;
+        int receiveGeneration;
+        int sealed;
+        /** All that is sealed while parked belongs to this lane, which has come to this number. */
+        int lane;
+        int number;
+    }
+
     /** T(INIT) and T(ACCEPT), one behind the other. */
     final long transcript;
     /** Length of the datagram that {@link #open} opened. */
@@ -53,6 +67,7 @@ final class Sealing {
     private final long laneBase;
     private final int lanesPerConnection;
     private final Session[] sessions;
+    private final Parked[] parked;
     private final MemorySegment scratch;
     private final long opened;
     private final long sealed;
@@ -72,6 +87,10 @@ final class Sealing {
         sessions = new Session[n];
         for (int i = 0; i < n; i++) {
             sessions[i] = new Session(memory + (long) i * SESSION_BYTES);
+        }
+        parked = new Parked[state.config.maxParked];
+        for (int i = 0; i < parked.length; i++) {
+            parked[i] = new Parked();
         }
         long longest = Slab.roundUp(SealedHeader.MAX_DATAGRAM);
         scratch = Arena.ofAuto().allocate(2 * longest + 2L * InitHeader.MAX_DATAGRAM + 64, Slab.ALIGNMENT);
@@ -94,8 +113,8 @@ final class Sealing {
 
     /** The connection will agree on its keys by this exchange. */
     void enter(long connection, Security.Exchange exchange) {
-        forget(connection);
         Session s = session(connection);
+        restart(connection, s);
         s.exchange = exchange;
         exchange.share(s.share);
     }
@@ -104,21 +123,49 @@ final class Sealing {
         Bytes.copy(session(connection).share, to, Security.SHARE_BYTES);
     }
 
-    void writeInitProof(long init, int length, long to) {
-        security.initProof(init, length, to);
+    /** Whether this side is still to agree on keys. */
+    boolean isAgreeing(long connection) {
+        return session(connection).exchange != null;
     }
 
-    /** Whether the proof at {@code claimed} is that of T(INIT) in {@link #transcript}. */
-    boolean isInitProof(int length, long claimed) {
-        security.initProof(transcript, length, proof);
+    /** Writes the proof of our INIT: of knowing the pre-shared key, or, to resume, of what the connection was. */
+    void writeInitProof(long connection, long init, int length, long to) {
+        Security.Keys former = session(connection).former;
+        if (former == null) {
+            security.initProof(init, length, to);
+        } else {
+            former.resumeProof(init, length, to);
+        }
+    }
+
+    /**
+     * Whether the proof at {@code claimed} is that of T(INIT) in {@link #transcript}.
+     *
+     * @param owner the connection, or the record of the parked one, that INIT wants to resume; 0: a new one
+     */
+    boolean isInitProof(long owner, int length, long claimed) {
+        if (owner == 0) {
+            security.initProof(transcript, length, proof);
+        } else {
+            keysToResume(owner).resumeProof(transcript, length, proof);
+        }
         return isProof(claimed);
+    }
+
+    private Security.Keys keysToResume(long owner) {
+        if (state.parked.holds(owner)) {
+            return parkedKeys(owner).keys;
+        }
+        Session s = session(owner);
+        return s.former != null ? s.former : s.keys;
     }
 
     /** The responder's keys, from {@link #transcript}; ACCEPT's proof is kept. */
     void keysOfResponder(long connection, int length) {
         Session s = session(connection);
-        s.keys = s.exchange.keys(transcript, length, false);
+        s.keys = keys(s, length, false);
         s.exchange = null;
+        forgetFormer(s);
         s.keys.acceptProof(s.proof);
         slab.putInt(connection + ConnectionRecord.SEALED, SEALED);
     }
@@ -133,7 +180,7 @@ final class Sealing {
         if (!s.exchange.agree(share)) {
             return false;
         }
-        Security.Keys keys = s.exchange.keys(transcript, length, true);
+        Security.Keys keys = keys(s, length, true);
         keys.acceptProof(proof);
         if (!isProof(claimed)) {
             keys.forget();
@@ -141,8 +188,20 @@ final class Sealing {
         }
         s.keys = keys;
         s.exchange = null;
+        forgetFormer(s);
         slab.putInt(connection + ConnectionRecord.SEALED, SEALED);
         return true;
+    }
+
+    private Security.Keys keys(Session s, int length, boolean initiator) {
+        return s.former == null ? s.exchange.keys(transcript, length, initiator) : s.exchange.keys(s.former, transcript, length, initiator);
+    }
+
+    private static void forgetFormer(Session s) {
+        if (s.former != null) {
+            s.former.forget();
+            s.former = null;
+        }
     }
 
     /** Compares with no regard to where the first difference is. */
@@ -157,6 +216,11 @@ final class Sealing {
     /** Forgets keys and starts all lanes anew. */
     void forget(long connection) {
         Session s = session(connection);
+        restart(connection, s);
+        forgetFormer(s);
+    }
+
+    private void restart(long connection, Session s) {
         s.exchange = null;
         if (s.keys != null) {
             s.keys.forget();
@@ -174,6 +238,73 @@ final class Sealing {
             // Numbers begin with 1: what claims to be number 0 has been.
             lanes.putLong(first + (long) i * LaneRecord.BYTES + LaneRecord.OPENED, 1);
         }
+    }
+
+    // ---- parking ----
+
+    /** Moves the keys of a connection that is being parked to its record. */
+    void park(long connection, long record, int lane) {
+        Session s = session(connection);
+        Parked p = parkedKeys(record);
+        p.keys = s.keys;
+        p.sendGeneration = s.sendGeneration;
+        p.receiveGeneration = s.receiveGeneration;
+        p.sealed = s.sealed;
+        p.lane = lane;
+        p.number = lanes.getInt(lane(connection, lane) + LaneRecord.SENT);
+        s.keys = null;
+        slab.putInt(record + ParkedRecord.SEALED, SEALED);
+    }
+
+    /** Gives the keys of a parked connection to the one that goes on for it, which will only prove itself by them. */
+    void unpark(long record, long connection) {
+        Parked p = parkedKeys(record);
+        session(connection).former = p.keys;
+        p.keys = null;
+        slab.putInt(connection + ConnectionRecord.SEALED, RESUMING);
+    }
+
+    /** A live connection is to be agreed on anew, as if it had been parked. */
+    void suspend(long connection) {
+        Session s = session(connection);
+        s.former = s.keys;
+        s.keys = null;
+        restart(connection, s);
+        slab.putInt(connection + ConnectionRecord.SEALED, RESUMING);
+    }
+
+    /** Forgets the keys of a parked connection that has ended. */
+    void forgetParked(long record) {
+        Parked p = parkedKeys(record);
+        p.keys.forget();
+        p.keys = null;
+    }
+
+    /** As {@link #sealInPlace}, for a parked connection; 0 when no more packets may be sealed. */
+    int sealParked(long record, long packet, int length) {
+        Parked p = parkedKeys(record);
+        if (p.sealed >= Limits.KEY_PACKETS_MAX) {
+            return 0;
+        }
+        p.sealed++;
+        SealedHeader.write(header, ++p.number, p.sendGeneration, p.receiveGeneration, p.lane, Bytes.getInt(packet + Prefix.DESTINATION_CID));
+        return inPlace(packet, write(p.keys, p.lane, p.number, packet, length, 0, 0, sealed));
+    }
+
+    /** As {@link #open}, for a parked connection, but for replays: nothing that is opened here has more effect than an answer. */
+    long openParked(long record, long at, int length) {
+        Parked p = parkedKeys(record);
+        int generation = generation(p.receiveGeneration, at);
+        if (generation < -1 || !p.keys.open(generation, at, SealedHeader.lane(at), SealedHeader.number(at), at + SealedHeader.LENGTH,
+                length - SealedHeader.LENGTH, opened + SealedHeader.UNSEALED)) {
+            state.counters.forged++;
+            return 0;
+        }
+        return inside(at, length);
+    }
+
+    private Parked parkedKeys(long record) {
+        return parked[state.parked.indexOf(record)];
     }
 
     private Session session(long connection) {
@@ -220,15 +351,23 @@ final class Sealing {
         int number = lanes.addInt(lane(connection, lane) + LaneRecord.SENT, 1);
         // What is inside begins with flags and counts, in the place of the destination, which stands outside.
         SealedHeader.write(header, number, s.sendGeneration, s.receiveGeneration, lane, Bytes.getInt(packet + Prefix.DESTINATION_CID));
+        return write(s.keys, lane, number, packet, headerLength, payload, payloadLength, to);
+    }
+
+    /** Seals under the clear header in {@link #header}. */
+    private int write(Security.Keys keys, int lane, int number, long packet, int headerLength, long payload, int payloadLength, long to) {
         Bytes.putInt(packet + SealedHeader.UNSEALED, Bytes.getInt(packet + Prefix.VERSION_TYPE));
-        s.keys.seal(header, lane, number, packet + SealedHeader.UNSEALED, headerLength - SealedHeader.UNSEALED, payload, payloadLength, to);
+        keys.seal(header, lane, number, packet + SealedHeader.UNSEALED, headerLength - SealedHeader.UNSEALED, payload, payloadLength, to);
         Bytes.copy(header, packet, SealedHeader.LENGTH);
         return headerLength - SealedHeader.UNSEALED + payloadLength + SealedHeader.TAG_LENGTH;
     }
 
     /** Seals a short packet in its place; returns its new length, or 0 as {@link #seal}. */
     int sealInPlace(long connection, int lane, long packet, int length) {
-        int bytes = seal(connection, lane, packet, length, 0, 0, sealed);
+        return inPlace(packet, seal(connection, lane, packet, length, 0, 0, sealed));
+    }
+
+    private int inPlace(long packet, int bytes) {
         Bytes.copy(sealed, packet + SealedHeader.LENGTH, bytes);
         return bytes == 0 ? 0 : SealedHeader.LENGTH + bytes;
     }
@@ -253,7 +392,7 @@ final class Sealing {
             return 0;
         }
         Session s = session(connection);
-        int generation = generation(s, at);
+        int generation = generation(s.receiveGeneration, at);
         if (generation < -1 || !s.keys.open(generation, at, laneNumber, number, at + SealedHeader.LENGTH, length - SealedHeader.LENGTH,
                 opened + SealedHeader.UNSEALED)) {
             state.counters.forged++;
@@ -268,6 +407,11 @@ final class Sealing {
         }
         markOpened(lane, number);
         s.confirmed |= SealedHeader.opened(at) == s.sendGeneration % SealedHeader.GENERATIONS_TOLD;
+        return inside(at, length);
+    }
+
+    /** Completes what was opened. */
+    private long inside(long at, int length) {
         Bytes.putInt(opened, 0);
         Bytes.putInt(opened + Prefix.VERSION_TYPE, Bytes.getInt(opened + SealedHeader.UNSEALED));
         Bytes.putInt(opened + Prefix.DESTINATION_CID, Prefix.destinationCid(at));
@@ -276,9 +420,9 @@ final class Sealing {
     }
 
     /** -1, 0 or 1: the generation before the present one, the present one, the next; -2: none that we have. */
-    private static int generation(Session s, long at) {
-        int ahead = SealedHeader.generation(at) - s.receiveGeneration & SealedHeader.GENERATIONS_TOLD - 1;
-        return ahead <= 1 ? ahead : ahead == SealedHeader.GENERATIONS_TOLD - 1 && s.receiveGeneration > 0 ? -1 : -2;
+    private static int generation(int present, long at) {
+        int ahead = SealedHeader.generation(at) - present & SealedHeader.GENERATIONS_TOLD - 1;
+        return ahead <= 1 ? ahead : ahead == SealedHeader.GENERATIONS_TOLD - 1 && present > 0 ? -1 : -2;
     }
 
     private boolean wasOpened(long lane, int number) {

@@ -28,12 +28,18 @@ public interface Security {
 
         /** The connection's keys, after {@link #agree}. {@code transcript} is T(INIT) and behind it T(ACCEPT). */
         Keys keys(long transcript, int length, boolean initiator);
+
+        /** The same for a connection that is resumed and had the keys {@code former}: only who had them, too, has these. */
+        Keys keys(Keys former, long transcript, int length, boolean initiator);
     }
 
     /** The keys of a connection, both directions, present generations. */
     interface Keys {
         /** Writes the proof of ACCEPT. */
         void acceptProof(long to);
+
+        /** Writes the proof of an INIT that resumes this connection: {@code init} is T(INIT), the proof goes to {@code to}. */
+        void resumeProof(long init, int length, long to);
 
         /**
          * Encrypts two pieces of plaintext, one behind the other, and writes ciphertext and tag to {@code to}, which overlaps neither.

@@ -30,6 +30,7 @@ class SealedVectorTest {
     private static final HexFormat HEX = HexFormat.of();
     private final Map<String, Map<String, String>> vectors = read();
     private final Map<String, String> agreement = vectors.remove("keys");
+    private final Map<String, String> resuming = vectors.remove("resume");
     private final Arena arena = Arena.ofAuto();
 
     private static Map<String, Map<String, String>> read() {
@@ -82,6 +83,7 @@ class SealedVectorTest {
         return at + Tlv.HEADER_LENGTH;
     }
 
+    /** T(INIT) or T(ACCEPT), whose TLVs begin at {@code tlvs}. */
     private static byte[] transcript(byte[] datagram, int tlvs) {
         byte[] t = datagram.clone();
         Arrays.fill(t, 0, 4, (byte) 0);
@@ -173,6 +175,35 @@ class SealedVectorTest {
             receiver.nextReceiving();
             assertTrue(receiver.open(-1, datagram.address(), lane, number, datagram.address() + 12, sealed.length - 12, opened.address()));
         });
+    }
+
+    @Test
+    @Requirement("MR-SEAL-040")
+    void whatResumesAConnectionIsProvenAsTheVectorsSay() {
+        byte[] init = bytes(resuming, "init");
+        byte[] accept = bytes(resuming, "accept");
+        byte[] tInit = transcript(init, 48);
+        assertEquals(14791, (init[30] & 0xff) << 8 | init[31] & 0xff);
+        tInit[30] = 0;
+        tInit[31] = 0;
+        byte[] tAccept = transcript(accept, 32);
+        byte[] both = Arrays.copyOf(tInit, tInit.length + tAccept.length);
+        System.arraycopy(tAccept, 0, both, tInit.length, tAccept.length);
+        int initProof = security(init, 48) + Tlv.PROOF;
+        int acceptProof = security(accept, 32) + Tlv.PROOF;
+        MemorySegment out = arena.allocate(64);
+        for (boolean initiator : new boolean[] {true, false}) {
+            Security.Keys former = keys(initiator);
+            former.resumeProof(memory(tInit).address(), tInit.length, out.address());
+            assertEquals(HEX.formatHex(init, initProof, initProof + 32), hex(out, 0, 32));
+            PskSecurity security = new PskSecurity(new byte[32], drawing(bytes(agreement, initiator ? "privateInitiator" : "privateResponder")));
+            Security.Exchange exchange = security.begin();
+            byte[] peer = initiator ? accept : init;
+            int share = security(peer, initiator ? 32 : 48) + Tlv.KEY_SHARE;
+            assertTrue(exchange.agree(memory(Arrays.copyOfRange(peer, share, share + 32)).address()));
+            exchange.keys(former, memory(both).address(), both.length, initiator).acceptProof(out.address());
+            assertEquals(HEX.formatHex(accept, acceptProof, acceptProof + 32), hex(out, 0, 32));
+        }
     }
 
     @Test

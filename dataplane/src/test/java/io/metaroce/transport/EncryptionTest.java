@@ -666,20 +666,4 @@ class EncryptionTest {
         }
         assertTrue(taken > 0 && rejected > 0, taken + " taken, " + rejected + " rejected");
     }
-
-    /** Parking would give its keys back. And whoever saw its handshake must not be able to resume it in the clear. */
-    @Test
-    @Requirement("MR-CON-064")
-    void anEncryptedConnectionIsNotParked() {
-        EndpointConfig a = config(990, PSK, true);
-        EndpointConfig b = config(991, PSK, true);
-        a.maxParked = 4;
-        b.maxParked = 4;
-        Peers p = new Peers(990, a, b).connect();
-        p.run(1_000_000);
-        assertFalse(p.a.endpoint.park(p.net.nowNs, p.ab));
-        assertFalse(p.b.endpoint.park(p.net.nowNs, p.ba));
-        p.post(p.request(Opcode.WRITE, 0, 0, 5_000, 0, 1));
-        assertTrue(p.until(100_000_000L, () -> p.completionsA.size() == 1));
-    }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import io.metaroce.crypto.PskSecurity;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Reason;
 import java.util.ArrayList;
@@ -26,6 +27,16 @@ class ParkTest {
 
     private static Peers peers(long seed) {
         return new Peers(seed, config(seed), config(seed + 1)).connect();
+    }
+
+    private static Peers encryptedPeers(long seed) {
+        EndpointConfig[] both = {config(seed), config(seed + 1)};
+        for (EndpointConfig c : both) {
+            c.security = new PskSecurity(new byte[PskSecurity.PSK_BYTES]);
+            c.requireEncryption = true;
+            c.keyPackets = 30;
+        }
+        return new Peers(seed, both[0], both[1]).connect();
     }
 
     private static void park(Peers p) {
@@ -116,13 +127,13 @@ class ParkTest {
 
     /** Both sides park, post and stop at random, while the network loses, repeats and reorders; every message arrives once, in order. */
     @Test
-    @Requirement({"MR-CON-051", "MR-CON-053", "MR-CON-055", "MR-CON-060", "MR-CON-061"})
+    @Requirement({"MR-CON-051", "MR-CON-053", "MR-CON-055", "MR-CON-060", "MR-CON-061", "MR-CON-064", "MR-SEAL-043"})
     void parkingAtAnyTimeLosesAndRepeatsNothing() {
         long parks = 0;
         long resumes = 0;
         long abandoned = 0;
-        for (int seed = 0; seed < 60; seed++) {
-            Peers p = peers(1_000 + seed * 2L);
+        for (int seed = 0; seed < 90; seed++) {
+            Peers p = seed < 60 ? peers(1_000 + seed * 2L) : encryptedPeers(1_000 + seed * 2L);
             Random r = new Random(seed);
             p.net.loss = seed % 4 == 0 ? 0 : 0.25 * r.nextDouble();
             p.net.duplicate = seed % 3 == 0 ? 0 : 0.3 * r.nextDouble();
