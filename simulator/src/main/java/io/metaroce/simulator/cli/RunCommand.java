@@ -71,6 +71,7 @@ public final class RunCommand implements Callable<Integer> {
                 r.packets, 100 * r.resentShare(), r.spurious, r.timeouts, r.deadPaths, r.planeFailures);
         out.printf(Locale.ROOT, "  fabric: %d dropped, %d lost, %d marked; deepest queue %.2f BDP, %.2f after 6 RTT (BDP %.0f B, RTT %.2f us)%n",
                 r.drops, r.losses, r.marks, r.deepestQueueBdp, r.deepestLateQueueBdp, r.bdpBytes, r.baseRttUs);
+        r.unfinishedText.lines().forEach(line -> out.println("  unfinished: " + line));
         if (r.jain > 0) {
             out.printf(Locale.ROOT, "  Jain's index %.4f%n", r.jain);
         }

@@ -22,6 +22,21 @@ interface Control {
         return out + bytes <= windowBytes();
     }
 
+    /** Bytes that the sender would like to have been granted in all, of {@code waiting} that it has to send (RCCC). */
+    default long demand(double waiting) {
+        return 0;
+    }
+
+    /** Whether the receiver has to let it send (RCCC). */
+    default boolean needsGrants() {
+        return false;
+    }
+
+    /** Asked where nothing may be sent: whether to ask the receiver now (RCCC). */
+    default boolean asks(double out) {
+        return false;
+    }
+
     /** The next packet goes no earlier than this, ps; 0: whenever the window lets it. */
     default long earliestPs() {
         return 0;

@@ -19,6 +19,16 @@ interface LossRule {
     default void timedOut() {
     }
 
+    /** Whether repeats go although the window does not let them, now. */
+    default boolean repeatsFreely() {
+        return false;
+    }
+
+    /** Whether a packet whose time is over waits as long again, as something else is under way to find out about it. */
+    default boolean postpones(int tries) {
+        return false;
+    }
+
     /** Silence after which {@link #probe} is called while packets are out, ps; 0: never. */
     default long probePs(SelectiveSender s) {
         return 0;

@@ -8,6 +8,11 @@ interface Model {
         return 1;
     }
 
+    /** What grants credit at a receiving host, one for all its channels; null: nothing does. */
+    default Puller puller(PeerHost host) {
+        return null;
+    }
+
     PeerSender sender(PeerHost host, int peer, int channel);
 
     PeerReceiver receiver(PeerHost host, int peer, int channel);

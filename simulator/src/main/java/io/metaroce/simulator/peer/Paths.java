@@ -33,6 +33,10 @@ abstract class Paths {
      */
     abstract int choose(int before, int busyPlanes, int bytes);
 
+    /** The sender that these paths are of. */
+    void attach(SelectiveSender sender) {
+    }
+
     void sent(int path, int bytes) {
     }
 

@@ -54,6 +54,7 @@ final class PeerHost implements HostTransport {
     private final List<Timer> timers = new ArrayList<>();
     private final Timer portTimer;
     private boolean pumping;
+    private final Puller puller;
 
     PeerHost(int number, HostPlan plan, Model model) {
         this.number = number;
@@ -71,12 +72,17 @@ final class PeerHost implements HostTransport {
         bdpBytes = baseRttPs / 8e12 * planeRate * planes;
         portPs = Math.round(config.portBytes * 8e12 / planeRate);
         portTimer = timer(this::pump);
+        puller = model.puller(this);
     }
 
     // ---- for channels ----
 
     long nowPs() {
         return events.nowPs();
+    }
+
+    Puller puller() {
+        return puller;
     }
 
     Timer timer(Runnable task) {

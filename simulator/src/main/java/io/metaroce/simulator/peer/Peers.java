@@ -18,7 +18,9 @@ public record Peers(String name, boolean pfc, boolean trim, HostPlan.Factory fac
     /** The production transport. */
     public static final String OWN = "metaroce";
     /** What the command's help says. */
-    public static final String HELP = "metaroce, rocev2[+dcqcn][+pfc][+qps=N], irn[+dcqcn][+qps=N]";
+    public static final String HELP = "metaroce, rocev2[+dcqcn][+pfc][+qps=N], irn[+dcqcn][+qps=N], "
+            + "uec[+rccc][+trim][+reps|+bitmap|+oblivious][+paths=N], "
+            + "mrc[+trim][+paths=N], falcon[+paths=N][+delay=US], srd[+paths=N]";
 
     /** @throws IllegalArgumentException that names what is wrong */
     public static Peers named(String name) {
@@ -26,19 +28,34 @@ public record Peers(String name, boolean pfc, boolean trim, HostPlan.Factory fac
         String kind = switches.removeFirst();
         boolean pfc = switches.remove("pfc");
         boolean trim = switches.remove("trim");
-        HostPlan.Factory factory = kind.equals(OWN) ? Host::make : of(model(kind, switches));
+        HostPlan.Factory factory = kind.equals(OWN) ? Host::make : of(model(kind, switches, trim));
         if (!switches.isEmpty()) {
             throw new IllegalArgumentException("transport '" + name + "' has no switch '" + switches.getFirst() + "'; there are: " + HELP);
         }
         return new Peers(name, pfc, trim, factory);
     }
 
-    private static Model model(String kind, List<String> switches) {
+    private static Model model(String kind, List<String> switches, boolean trim) {
         return switch (kind) {
             case "rocev2" -> new RoceV2(switches.remove("dcqcn"), number(switches, "qps", 1));
             case "irn" -> new Irn(switches.remove("dcqcn"), number(switches, "qps", 1));
+            case "uec" -> new Uec(switches.remove("rccc"), trim, oneOf(switches, "mixed", "reps", "bitmap", "oblivious"),
+                    number(switches, "paths", 64));
+            case "mrc" -> new Mrc(trim, number(switches, "paths", 128));
+            case "falcon" -> new Falcon(number(switches, "paths", Falcon.LABELS), number(switches, "delay", Falcon.DELAY_US));
+            case "srd" -> new Srd(number(switches, "paths", 64));
             default -> throw new IllegalArgumentException("no transport '" + kind + "'; there are: " + HELP);
         };
+    }
+
+    /** Which of the switches is there; the first one is what it is without any. */
+    private static String oneOf(List<String> switches, String... names) {
+        for (String name : names) {
+            if (switches.remove(name)) {
+                return name;
+            }
+        }
+        return names[0];
     }
 
     private static int number(List<String> switches, String name, int otherwise) {

@@ -3,6 +3,10 @@ package io.metaroce.simulator.peer;
 
 /** Grants credit to senders. */
 interface Puller {
-    /** The sender would like to have sent so many bytes in all. */
-    void wanted(int peer, int channel, long bytes);
+    /**
+     * The sender would like to have been granted so many bytes in all.
+     *
+     * @param asks whether it asks because it has none left: a grant may have been lost
+     */
+    void wanted(int peer, int channel, long bytes, boolean asks);
 }

@@ -30,6 +30,7 @@ final class SelectiveReceiver implements PeerReceiver {
     private long heldBytes;
     private int unanswered;
     private boolean isFirst = true;
+    private boolean wanted;
     private long notifiedPs = -Dcqcn.NOTIFY_PS;
     private long around;
     /* Of the packet that came last. */
@@ -57,12 +58,12 @@ final class SelectiveReceiver implements PeerReceiver {
         path = Frame.path(header);
         sentPs = Frame.sentPs(header);
         camePs = host.nowPs();
+        if (puller != null) {
+            puller.wanted(peer, channel, Frame.amount(header), Frame.type(header) == Frame.PROBE);
+        }
         if (Frame.type(header) == Frame.PROBE) {
             acknowledge(host.packets.marked[packet], true);
             return;
-        }
-        if (puller != null) {
-            puller.wanted(peer, channel, Frame.amount(header));
         }
         if (host.packets.trimmed[packet]) {
             int nak = host.begin(Frame.NAK, peer, channel, psn, plane, port);
@@ -86,7 +87,11 @@ final class SelectiveReceiver implements PeerReceiver {
         fresh.add(psn);
         unanswered += host.packets.payloadLength[packet];
         host.arrived(packet, header, peer);
-        if (marked || isFirst || unanswered >= manner.bytes || isEarly && manner.whenOutOfOrder || Frame.has(header, Frame.ACK_NOW | Frame.REPEAT)) {
+        // Asked for by a packet that overtook others, another one follows when the last of them has come.
+        wanted |= Frame.has(header, Frame.ACK_NOW);
+        boolean whole = wanted && early == 0;
+        wanted &= !whole;
+        if (marked || isFirst || whole || unanswered >= manner.bytes || isEarly && manner.whenOutOfOrder || Frame.has(header, Frame.ACK_NOW | Frame.REPEAT)) {
             isFirst = false;
             acknowledge(marked, false);
         } else if (manner.delayPs > 0) {

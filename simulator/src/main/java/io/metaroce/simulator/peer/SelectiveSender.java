@@ -11,6 +11,8 @@ final class SelectiveSender implements PeerSender {
     /** Packets between the first one that is missing and the last one sent. */
     static final int SPAN = 1 << 13;
     private static final int MASK = SPAN - 1;
+    /** Round trips after which a sender that had to ask looks again. */
+    private static final int SILENT_RTT = 3;
     private static final byte OUT = 1;
     private static final byte LOST = 2;
     private static final byte ARRIVED = 3;
@@ -43,7 +45,6 @@ final class SelectiveSender implements PeerSender {
     private long posted;
     private long highest;
     private double out;
-    private long sentInAll;
     private double backlog;
     private double lostBytes;
     private final LongQueue lost = new LongQueue();
@@ -65,6 +66,7 @@ final class SelectiveSender implements PeerSender {
         silence = host.timer(this::silent);
         pace = host.timer(host::pump);
         smoothRttPs = host.baseRttPs;
+        paths.attach(this);
     }
 
     // ---- sending ----
@@ -90,7 +92,13 @@ final class SelectiveSender implements PeerSender {
         int i = (int) psn & MASK;
         Part p = repeat ? part[i] : posting.peek();
         int bytes = p.payload(psn, host.config.payloadMtu);
-        if (!control.allows(out, bytes, backlog + lostBytes)) {
+        if (!control.allows(out, bytes, backlog + lostBytes) && !(repeat && rule.repeatsFreely())) {
+            if (control.asks(out)) {
+                sendProbe();
+            }
+            if (control.needsGrants()) {
+                pace.atMost(host.nowPs() + SILENT_RTT * host.baseRttPs);
+            }
             return false;
         }
         if (control.earliestPs() > host.nowPs()) {
@@ -122,7 +130,6 @@ final class SelectiveSender implements PeerSender {
         order.add(psn);
         orderPs.add(host.nowPs());
         out += bytes;
-        sentInAll += bytes;
         host.counters.packets++;
         control.sent(bytes, repeat);
         paths.sent(way, bytes);
@@ -137,8 +144,7 @@ final class SelectiveSender implements PeerSender {
         long header = host.packets.header(packet);
         Frame.flow(header, p.flow, host.toldPackets(p.flow));
         Frame.path(header, way, host.nowPs());
-        // What the sender would like to have sent in all.
-        Frame.amount(header, sentInAll + (long) (backlog + lostBytes));
+        Frame.amount(header, control.demand(backlog + lostBytes));
         if (repeat) {
             Frame.flag(header, Frame.REPEAT);
         }
@@ -152,11 +158,16 @@ final class SelectiveSender implements PeerSender {
     /** Asks for an acknowledgement. */
     void sendProbe() {
         int way = paths.choose(Paths.NONE, 0, 0);
-        if (way == Paths.NONE) {
-            return;
+        if (way != Paths.NONE) {
+            sendProbe(way);
         }
+    }
+
+    /** Asks for an acknowledgement over this path. */
+    void sendProbe(int way) {
         int packet = host.begin(Frame.PROBE, peer, channel, next - 1, paths.plane(way), paths.port[way]);
         Frame.path(host.packets.header(packet), way, host.nowPs());
+        Frame.amount(host.packets.header(packet), control.demand(backlog + lostBytes));
         host.counters.probes++;
         host.send(packet);
     }
@@ -293,8 +304,8 @@ final class SelectiveSender implements PeerSender {
     }
 
     private void timedOut() {
-        host.counters.timeouts++;
         if (!rule.timesEach()) {
+            host.counters.timeouts++;
             progressPs = host.nowPs();
             for (long psn = first; psn < next; psn++) {
                 if (isOut(psn)) {
@@ -302,6 +313,7 @@ final class SelectiveSender implements PeerSender {
                 }
             }
         }
+        boolean any = false;
         while (rule.timesEach() && !order.isEmpty()) {
             long psn = order.peek();
             int i = (int) psn & MASK;
@@ -309,11 +321,19 @@ final class SelectiveSender implements PeerSender {
                 if (sentPs[i] + rule.timeoutPs(this, tries[i]) > host.nowPs()) {
                     break;
                 }
-                timedOut(psn);
+                if (rule.postpones(tries[i])) {
+                    sentPs[i] = host.nowPs();
+                    order.add(psn);
+                    orderPs.add(host.nowPs());
+                } else {
+                    timedOut(psn);
+                    any = true;
+                }
             }
             order.poll();
             orderPs.poll();
         }
+        host.counters.timeouts += any ? 1 : 0;
         watch();
         host.pump();
     }
@@ -348,6 +368,16 @@ final class SelectiveSender implements PeerSender {
     /** End of what is known to have arrived. */
     long highest() {
         return highest;
+    }
+
+    /** Whether anything waits for its arrival to be known. */
+    boolean isBusy() {
+        return first < posted;
+    }
+
+    /** Whether there are packets that have not been sent. */
+    boolean hasMore() {
+        return next < posted;
     }
 
     boolean isOut(long psn) {

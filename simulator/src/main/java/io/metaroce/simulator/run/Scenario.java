@@ -32,6 +32,8 @@ public final class Scenario implements Cloneable {
     public long linkDelayNs = 1_000;
     /* Queues, in bandwidth-delay products of a host's link over the longest way. */
     public double queueBdp = 5;
+    /** The same where the fabric trims what does not fit. */
+    public double trimBdp = 1;
     public double markFromBdp = 0.2;
     public double markAllBdp = 0.8;
     public double loss;
@@ -92,13 +94,13 @@ public final class Scenario implements Cloneable {
     private FabricConfig fabric(Topology topology, Peers peers, long seed) {
         double bdp = topology.baseRttPs(payload + 64 + frameOverhead) / 8e12 * topology.hostRate();
         FabricConfig c = new FabricConfig();
-        c.queueBytes = (long) (queueBdp * bdp);
+        c.trim = trim || peers.trim();
+        c.queueBytes = (long) ((c.trim ? trimBdp : queueBdp) * bdp);
         c.markFromBytes = (long) (markFromBdp * bdp);
         c.markAllBytes = (long) (markAllBdp * bdp);
         c.frameOverhead = frameOverhead;
         c.loss = loss;
         c.lossBurst = lossBurst;
-        c.trim = trim || peers.trim();
         c.sharedBytes = sharedBuffer;
         c.pauseBytes = pfc || peers.pfc() ? (long) (pauseBdp * bdp) : 0;
         c.seed = seed;

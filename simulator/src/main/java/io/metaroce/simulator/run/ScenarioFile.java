@@ -108,6 +108,7 @@ public final class ScenarioFile {
         s.markFromBdp = real(t, "mark_from_bdp", s.markFromBdp);
         s.markAllBdp = real(t, "mark_all_bdp", s.markAllBdp);
         s.trim = flag(t, "trim");
+        s.trimBdp = real(t, "trim_bdp", s.trimBdp);
         s.pfc = flag(t, "pfc");
         s.pauseBdp = real(t, "pause_bdp", s.pauseBdp);
         s.sharedBuffer = whole(t, "shared_buffer", s.sharedBuffer);
