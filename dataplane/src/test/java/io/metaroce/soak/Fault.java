@@ -24,7 +24,9 @@ enum Fault {
     /** Messages that find no receive are given up, and some streams never have one. */
     NOT_READY,
     /** Keys change after a few packets, where connections are encrypted. */
-    KEYS;
+    KEYS,
+    /** Streams take their receives from queues of their host. */
+    SHARED;
 
     static final int ALL = (1 << values().length) - 1;
 

@@ -27,6 +27,11 @@ final class Host {
     /** Messages on their way to it that end one of its regions. */
     final List<Message> ending = new ArrayList<>();
     RegionTable regions;
+    /** Null where streams have receives of their own only. */
+    SharedQueue shared;
+    /** The application wants to be told of the next completion, or of the next solicited one. */
+    boolean awaitsAny;
+    boolean awaitsSolicited;
     Endpoint endpoint;
     int incarnation;
     long lastPollNs;
@@ -58,6 +63,8 @@ final class Host {
         endpoint = new Endpoint(config, regions);
         incarnation++;
         sides.clear();
+        awaitsAny = false;
+        awaitsSolicited = false;
     }
 
     void setClock(long atZeroNs, int fastPpm) {

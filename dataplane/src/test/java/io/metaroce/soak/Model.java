@@ -34,9 +34,15 @@ final class Model {
     long connections;
     long messages;
     long nowNs;
+    private long nextId = 1;
 
     Model(List<Host> hosts) {
         this.hosts = hosts;
+    }
+
+    /** A number for a request or receive. */
+    long nextId() {
+        return nextId++;
     }
 
     void count(Check c) {
@@ -101,6 +107,9 @@ final class Model {
             side.state = Side.DEAD;
         }
         host.sides.clear();
+        if (host.shared != null) {
+            host.shared.drop();
+        }
     }
 
     /** Contents that the k-th receive may hold in part: those of the k-th message on its way. */
@@ -138,6 +147,9 @@ final class Model {
         }
         side.state = Side.DEAD;
         side.host.sides.remove(side.handle);
+        if (side.host.shared != null) {
+            side.host.shared.mayHaveReturned();
+        }
     }
 
     // ---- what an endpoint tells ----
@@ -145,7 +157,11 @@ final class Model {
     /** Takes all that the host's endpoint has to tell. */
     void drain(Host host) {
         // Receives first where both wait: the sender may learn of the same moment a little later in this very loop.
+        boolean any = false;
+        boolean solicited = false;
         while (host.endpoint.pollCompletion(completion)) {
+            any = true;
+            solicited |= completion.isReceive && completion.isSolicited || completion.status != Completion.OK;
             Side side = host.sides.get(completion.connection);
             if (side == null) {
                 throw new Violation(host + ": a completion for connection 0x" + Integer.toHexString(completion.connection)
@@ -163,6 +179,12 @@ final class Model {
         while (host.endpoint.pollEvent(event)) {
             onEvent(host, event);
         }
+        if ((host.awaitsAny && any || host.awaitsSolicited && solicited) && host.endpoint.counters().eventOverflow == 0) {
+            throw new Violation(host + " waits for " + (host.awaitsAny ? "any" : "a solicited") + " completion, and is not told of it");
+        }
+        if (host.shared != null) {
+            host.shared.check();
+        }
         host.ending.removeIf(m -> m.delivered || m.done || m.endsOf != host.regions);
         for (Message m : host.ending) {
             if (m.endsOf.find(m.remoteKey) == null) {
@@ -170,6 +192,25 @@ final class Model {
             }
         }
         lookAtPool(host, 0);
+    }
+
+    /** The host sleeps until something is complete. */
+    void await(Host host, boolean solicitedOnly) {
+        drain(host);
+        if (!host.awaitsAny && !host.awaitsSolicited) {
+            host.endpoint.requestCompletionEvent(solicitedOnly);
+            host.awaitsAny = !solicitedOnly;
+            host.awaitsSolicited = solicitedOnly;
+        }
+    }
+
+    private void onCompletionsWait(Host host) {
+        if (!host.awaitsAny && !host.awaitsSolicited) {
+            throw new Violation(host + " is woken, and has not asked");
+        }
+        host.awaitsAny = false;
+        host.awaitsSolicited = false;
+        count(Check.WOKEN);
     }
 
     /** Whether the host may refuse for want of a connection, with so many INITs at once; some may be taken and over by the end. */
@@ -320,7 +361,7 @@ final class Model {
 
     private void onReceived(Side side, Completion c) {
         Side.Stream s = side.streams[c.stream];
-        Side.Receive r = s.receives.peek();
+        Side.Receive r = s.shared && c.status == Completion.OK ? side.host.shared.complete(side, c.stream, c.wrId) : s.receives.peek();
         if (r == null || r.id() != c.wrId) {
             throw new Violation(side + ": completion of receive " + c.wrId + " on stream " + c.stream + ", expected "
                     + (r == null ? "none" : r.id()));
@@ -344,7 +385,9 @@ final class Model {
         if (m == null) {
             throw new Violation(side + ": receive " + c.wrId + " on stream " + c.stream + " is complete, but nothing was sent");
         }
-        s.receives.remove();
+        if (!s.shared) {
+            s.receives.remove();
+        }
         if (m.badCause != 0) {
             throw new Violation(side + ": " + m + " was received, but should have been refused with " + Cause.name(m.badCause));
         }
@@ -425,6 +468,14 @@ final class Model {
     }
 
     private void onEvent(Host host, Event e) {
+        if (e.kind == Event.COMPLETIONS) {
+            onCompletionsWait(host);
+            return;
+        }
+        if (e.kind == Event.SHARED_RECEIVES_LOW) {
+            host.shared.isLow();
+            return;
+        }
         Side side = host.sides.get(e.connection);
         if (e.kind == Event.ACCEPTED) {
             accept(host, e, side);
@@ -469,6 +520,9 @@ final class Model {
             }
             case Event.STREAM_FAILED -> {
                 require(e.stream >= 0 && e.stream < side.streams.length && side.streams[e.stream].mayFail, side, e);
+                if (host.shared != null) {
+                    host.shared.mayHaveReturned();
+                }
             }
             default -> require(false, side, e);
         }
@@ -558,6 +612,9 @@ final class Model {
     /** All connections are over: nothing may be left of them. */
     void auditEnd() {
         for (Host h : hosts) {
+            if (h.shared != null) {
+                h.shared.end();
+            }
             String wrong = h.memory.audit();
             if (wrong != null) {
                 throw new Violation(h + ": " + wrong);

@@ -168,6 +168,11 @@ record Mutant(String name, String type, String method, Change change, long seed)
         });
     }
 
+    /** What is written to the field of this name, an int, is lost. */
+    static Change notStored(String field) {
+        return at(e -> e instanceof FieldInstruction f && f.opcode() == java.lang.classfile.Opcode.PUTFIELD && named(f, field), (to, e) -> to.pop2());
+    }
+
     /** Another field of the same owner and type is read instead. */
     static Change fieldFor(String field, String other) {
         return at(e -> e instanceof FieldInstruction f && f.opcode() == java.lang.classfile.Opcode.GETFIELD && named(f, field), (to, e) -> {

@@ -99,6 +99,12 @@ public final class Mutants {
             new Mutant("a message waits for a receive for ever", "StreamSender", "creditPauseEnded", Mutant.fieldIs("EndpointConfig.receiverNotReadyRetries", 7)),
             new Mutant("inline data is not copied", "LocalMemory", "copyInline", Mutant.callIs("Bytes.copy", 0)),
             new Mutant("segments have no end", "SegmentLists", "scatter", new FirstMinKeepsFirst()),
+            // Shared receives.
+            new Mutant("a shared receive is bound to the next stream, too", "SharedReceives", "bind", Mutant.notStored("SharedReceives$Queue.head")),
+            new Mutant("shared receives do not come back", "SharedReceives", "release", Mutant.notStored("SharedReceives$Queue.free")),
+            new Mutant("a dry queue does not serve those in line", "SharedReceives", "serveLine", Mutant.returns(0, CD_void)),
+            new Mutant("nobody hears that receives run low", "SharedReceives", "watch", Mutant.returns(0, CD_void)),
+            new Mutant("who waits for a completion is not woken", "CompletionQueue", "arm", Mutant.returns(0, CD_void)),
             // Encryption.
             new Mutant("keys change before the peer has confirmed", "Sealing", "seal", Mutant.fieldIs("Sealing$Session.confirmed", 1)),
             new Mutant("a number is used twice", "Sealing", "seal", Mutant.lastArgument("Slab.addInt", b -> b.pop().iconst_0())),

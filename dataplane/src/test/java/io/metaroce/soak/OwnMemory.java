@@ -141,7 +141,7 @@ final class OwnMemory {
     /** A receive whose memory ends by and by. */
     private void endUnderReceive(Side s, int stream, SplittableRandom r) {
         HostMemory memory = s.host.memory;
-        HostMemory.Range place = memory.take(Traffic.RECEIVE_BYTES);
+        HostMemory.Range place = s.streams[stream].shared ? null : memory.take(Traffic.RECEIVE_BYTES);
         if (place == null) {
             return;
         }

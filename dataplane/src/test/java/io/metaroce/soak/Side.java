@@ -35,6 +35,9 @@ final class Side {
         boolean refused;
         /** A bad request was posted on it, by either side. */
         boolean mayFail;
+        /** Its receives come from the host's shared queue, and the last one that did. */
+        boolean shared;
+        long lastShared;
         /** Causes for which this side may end the stream or refuse any message on it. */
         final Set<Integer> ownCauses = new TreeSet<>();
     }
@@ -49,6 +52,8 @@ final class Side {
     /** Incarnation of the peer that was paired, or 0. */
     int peerIncarnation;
     int state;
+    /** It was decided which streams share receives. */
+    boolean adopted;
     boolean closedByUs;
     boolean abortedByUs;
     int abortReason;

@@ -75,6 +75,7 @@ final class Simulation {
         int delay = Settings.pick(shape, 2_000, 5_000, 20_000, 100_000);
         int spread = Settings.pick(shape, 1, 2, 10) * delay / 2;
         network = new Network(hosts, n, wires, delay, has(Fault.REORDER) ? spread : 500);
+        List<Host> shared = new ArrayList<>();
         for (int i = 0; i < n; i++) {
             // Each host draws from its own source, so that one host less leaves the others as they were.
             SplittableRandom own = shape.split();
@@ -92,12 +93,17 @@ final class Simulation {
             HostMemory memory = Workshop.own().memory(i);
             memory.reset(own.nextLong());
             Host host = new Host(i, config, memory, Settings.pick(own, 2, 16, 64), Settings.pick(own, 200, 1_000, 5_000, 20_000));
+            if (has(Fault.SHARED) && more.nextInt(4) > 0) {
+                SharedQueue.configure(config, more);
+                shared.add(host);
+            }
             start(host, own.nextLong());
             host.lastPollNs = START_NS;
             hosts.add(host);
         }
         model = new Model(hosts);
         model.nowNs = nowNs;
+        shared.forEach(h -> h.shared = new SharedQueue(h, model));
         network.wire = new Wire(model, n);
         traffic = new Traffic(this, hosts, model, work);
         planned = work.split();
@@ -186,7 +192,7 @@ final class Simulation {
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
             if (!h.sides.isEmpty() || e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows()
-                    + e.liveSegmentLists() + e.liveInlineRequests() != 0) {
+                    + e.liveSegmentLists() - (h.shared == null ? 0 : h.shared.lists()) + e.liveInlineRequests() != 0) {
                 return false;
             }
         }
@@ -330,6 +336,9 @@ final class Simulation {
                 traffic.offerReceives(s, calm);
             }
         }
+        if (h.shared != null) {
+            h.shared.offer(calm, later);
+        }
         boolean more = true;
         for (int round = 0; more && round < 64; round++) {
             h.tx.count = 0;
@@ -424,7 +433,7 @@ final class Simulation {
                 plan(times, at + 1, () -> restart(hosts.get(host), secret, length));
             }
         }
-        int disturbances = has(Fault.OWN_MEMORY) ? Math.min(profile.operations(), 4 + later.nextInt(24)) : 0;
+        int disturbances = has(Fault.OWN_MEMORY) || has(Fault.SHARED) ? Math.min(profile.operations(), 4 + later.nextInt(24)) : 0;
         for (int i = 0; i < disturbances; i++) {
             long at = START_NS + later.nextLong(spanNs / 20, spanNs);
             SplittableRandom own = later.split();

@@ -25,7 +25,6 @@ final class Traffic {
     private final WorkRequest request = new WorkRequest();
     private final Segments segments = new Segments(Settings.SEGMENTS);
     private final OwnMemory ownMemory = new OwnMemory(this);
-    private long nextId = 1;
 
     Traffic(Simulation simulation, List<Host> hosts, Model model, SplittableRandom work) {
         this.simulation = simulation;
@@ -69,7 +68,8 @@ final class Traffic {
             return false;
         }
         for (int i = 0; i < s.streams.length; i++) {
-            if (s.streams[i].undelivered.size() > s.peer.streams[i].receives.size() || s.peer.streams[i].undelivered.size() > s.streams[i].receives.size()) {
+            if (s.streams[i].undelivered.size() > s.peer.streams[i].receives.size() && !s.peer.streams[i].shared
+                    || s.peer.streams[i].undelivered.size() > s.streams[i].receives.size() && !s.streams[i].shared) {
                 return false;
             }
         }
@@ -156,7 +156,10 @@ final class Traffic {
             return;
         }
         model.inspect(s);
-        if (has(Fault.OWN_MEMORY)) {
+        if (has(Fault.SHARED) && r.nextInt(3) == 0) {
+            refuseOwnReceive(s, r);
+            model.await(s.host, r.nextBoolean());
+        } else if (has(Fault.OWN_MEMORY)) {
             ownMemory.change(s, r);
         }
     }
@@ -447,7 +450,7 @@ final class Traffic {
 
     /** Posts it, or gives back what it holds if the endpoint has a reason to refuse it. */
     boolean post(Side s, Message m) {
-        m.id = nextId++;
+        m.id = model.nextId();
         request.opcode = m.opcode;
         request.stream = m.stream;
         request.localAddress = m.local.address();
@@ -603,8 +606,15 @@ final class Traffic {
 
     /** In calm as many as are needed, before that now and then. */
     void offerReceives(Side s, boolean calm) {
+        if (s.host.shared != null && !s.adopted) {
+            s.adopted = true;
+            s.host.shared.adopt(s);
+        }
         for (int i = 0; i < s.streams.length; i++) {
             Side.Stream stream = s.streams[i];
+            if (stream.shared) {
+                continue;
+            }
             int needed = s.peer == null ? 0 : s.peer.streams[i].undelivered.size();
             int wanted = calm ? needed : work.nextInt(8) == 0 ? needed + work.nextInt(4) / 3 : 0;
             while (stream.receives.size() < wanted && !stream.failed && !isDeaf(s, i)) {
@@ -616,6 +626,18 @@ final class Traffic {
         }
     }
 
+    /** A stream with shared receives takes none of its own. */
+    private void refuseOwnReceive(Side s, SplittableRandom r) {
+        int i = r.nextInt(s.streams.length);
+        HostMemory.Range range = s.host.memory.main[0] == null ? null : new HostMemory.Range(s.host.memory, s.host.memory.main[0], HostMemory.GAP, 100, 0, 0);
+        if (s.streams[i].shared && !s.streams[i].mayFail && s.host.endpoint.liveStreams() < s.host.config.streamPool) {
+            int result = s.host.endpoint.postReceive(s.handle, i, range.address(), 100, range.region().key(), 0);
+            if (result != Endpoint.BAD_QUEUE) {
+                throw new Violation(s + ": a stream with shared receives takes one of its own: " + result);
+            }
+        }
+    }
+
     /** Where the peer gives up waiting, some streams never get a receive. */
     private boolean isDeaf(Side s, int stream) {
         return s.peerHost.givesUp() && Pieces.mixed(s.bornNs + stream * 31L) % 4 == 0;
@@ -623,7 +645,7 @@ final class Traffic {
 
     int postReceive(Side s, int i, HostMemory.Range range) {
         Side.Stream stream = s.streams[i];
-        long id = nextId++;
+        long id = model.nextId();
         Pieces pieces = Pieces.mixed(id) % 3 == 0 ? Pieces.of(RECEIVE_BYTES, id) : null;
         int result = pieces != null ? s.host.endpoint.postReceive(s.handle, i, pieces.into(segments, range), id)
                 : s.host.endpoint.postReceive(s.handle, i, range.address(), RECEIVE_BYTES, range.region().key(), id);

@@ -282,7 +282,7 @@ final class Wire {
             block += PathBlock.length(words);
         }
         for (int i = 0; i < AckHeader.controlBlocks(at); i++, block += ControlBlock.LENGTH) {
-            control(from, flow, block, at);
+            control(from, to, flow, block, at);
         }
         if ((Prefix.flags(at) & AckHeader.SHARE) != 0) {
             share(from, to, at);
@@ -292,13 +292,18 @@ final class Wire {
         }
     }
 
-    private void control(Host from, Flow flow, long block, long at) {
+    private void control(Host from, Host to, Flow flow, long block, long at) {
         int stream = ControlBlock.stream(block);
         switch (ControlBlock.kind(block)) {
             case ControlBlock.CREDIT -> {
                 int told = flow.credit.getOrDefault(stream, 0);
                 require(ControlBlock.value(block) - told >= 0, from, "credit goes back", at);
                 flow.credit.put(stream, ControlBlock.value(block));
+                Side side = model.sideOfPeer(from, Prefix.destinationCid(at), to);
+                if (side != null && side.adopted && stream < side.streams.length) {
+                    require(ControlBlock.detail(block) == (side.streams[stream].shared ? 1 : 0), from, "credit of stream " + stream
+                            + (side.streams[stream].shared ? ", whose receives are shared, is not" : " is") + " on request", at);
+                }
                 model.count(Check.CREDIT);
             }
             case ControlBlock.NAK -> {
