@@ -106,7 +106,8 @@ final class Parameters {
                 || slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU) == Math.min(payloadMtu, own.payloadMtu)
                 && slab.getInt(connection + ConnectionRecord.MAX_STREAMS) == (int) Math.min(maxStreams, own.maxStreams)
                 && slab.getInt(connection + ConnectionRecord.STREAM_WINDOW) == Math.min(streamWindow, own.streamWindowPackets)
-                && slab.getInt(connection + ConnectionRecord.INTEGRITY) == Math.max(integrity, own.integrity);
+                && slab.getInt(connection + ConnectionRecord.INTEGRITY) == Math.max(integrity, own.integrity)
+                && slab.getInt(connection + ConnectionRecord.PEER_MAX_READS) == (int) Math.min(maxReads, Limits.MAX_READS);
     }
 
     /** Writes what was negotiated into the connection. An unspecified plane address stands for the datagram's source. */

@@ -31,6 +31,7 @@ final class ParkedRecord {
     static final int PAYLOAD_MTU = L.i32();
     static final int INTEGRITY = L.i32();
     static final int SHARED_QUEUE = L.i32();
+    static final int PEER_MAX_READS = L.i32();
     /** 1 if it was encrypted; its keys are kept then ({@link Sealing}). */
     static final int SEALED = L.i32();
 

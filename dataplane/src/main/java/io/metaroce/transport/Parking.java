@@ -140,6 +140,7 @@ final class Parking {
         copy(c, ConnectionRecord.PAYLOAD_MTU, p, ParkedRecord.PAYLOAD_MTU);
         copy(c, ConnectionRecord.INTEGRITY, p, ParkedRecord.INTEGRITY);
         copy(c, ConnectionRecord.SHARED_QUEUE, p, ParkedRecord.SHARED_QUEUE);
+        copy(c, ConnectionRecord.PEER_MAX_READS, p, ParkedRecord.PEER_MAX_READS);
         for (int i = 0; i < slab.getInt(c + ConnectionRecord.PLANES); i++) {
             long plane = state.plane(c, i);
             share.forget(i, plane);
@@ -302,6 +303,7 @@ final class Parking {
         slab.putInt(c + ConnectionRecord.PACKET_BYTES, Math.min(slab.getInt(c + ConnectionRecord.PAYLOAD_MTU), state.config.safePayload));
         copy(p, ParkedRecord.INTEGRITY, c, ConnectionRecord.INTEGRITY);
         copy(p, ParkedRecord.SHARED_QUEUE, c, ConnectionRecord.SHARED_QUEUE);
+        copy(p, ParkedRecord.PEER_MAX_READS, c, ConnectionRecord.PEER_MAX_READS);
         for (int i = 0; i < slab.getInt(p + ParkedRecord.PLANES); i++) {
             long from = ParkedRecord.plane(p, i);
             long plane = state.plane(c, i);

@@ -26,7 +26,9 @@ enum Fault {
     /** Keys change after a few packets, where connections are encrypted. */
     KEYS,
     /** Streams take their receives from queues of their host. */
-    SHARED;
+    SHARED,
+    /** Connections give their contexts back while they are idle, of which there may be few. */
+    PARK;
 
     static final int ALL = (1 << values().length) - 1;
 

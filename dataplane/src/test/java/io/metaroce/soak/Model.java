@@ -31,6 +31,8 @@ final class Model {
     private final List<Host> hosts;
     /** A silence that may end a connection was part of the scenario. */
     boolean silenceIsPossible;
+    /** Hosts may have more connections than contexts, and wait for each other's for ever. */
+    boolean contextsAreScarce;
     long connections;
     long messages;
     long nowNs;
@@ -333,7 +335,7 @@ final class Model {
             }
             case Completion.CONNECTION_LOST -> {
                 count(Check.LOST);
-                if (!side.abortedByUs && !side.peerIsGone() && !silenceIsPossible && !peerCloses(side)) {
+                if (!side.abortedByUs && !side.peerIsGone() && !silenceIsPossible && !contextsAreScarce && !peerCloses(side)) {
                     throw new Violation(side + ": " + m + " was lost with the connection, but nothing ended it");
                 }
             }
@@ -421,7 +423,7 @@ final class Model {
         }
         m.delivered = true;
         if (m.opcode == Opcode.WRITE_IMM) {
-            if (!side.host.memory.isUntouched(r.range())) {
+            if (!side.host.memory.isUntouched(r.range()) && !(s.shared && side.host.shared.hasReturned())) {
                 throw new Violation(side + ": " + m + " touched the memory of its receive");
             }
         } else {
@@ -508,7 +510,7 @@ final class Model {
             }
             case Event.FAILED -> {
                 boolean fits = switch (e.reason) {
-                    case Reason.TIMEOUT -> silenceIsPossible || side.peerIsGone() || side.state == Side.CONNECTING && side.peerHost.wasRestarted;
+                    case Reason.TIMEOUT -> silenceIsPossible || contextsAreScarce || side.peerIsGone() || side.state == Side.CONNECTING && side.peerHost.wasRestarted;
                     case Reason.PEER_RESTARTED -> side.peerIsGone() || silenceIsPossible || peerCloses(side);
                     case Reason.APPLICATION_ABORT, Reason.SHUTDOWN -> side.peer != null && side.peer.abortedByUs
                             && side.peer.abortReason == e.reason;
@@ -585,6 +587,7 @@ final class Model {
             throw new Violation(side + ": " + stats.violations + " packets of an honest peer broke the rules");
         }
         count(Check.NO_VIOLATION);
+        countIf(Check.PARKED, side.isParked());
         countIf(Check.MARKED, stats.ecnMarks > 0);
         countIf(Check.PATH_DEAD, stats.deadPaths > 0);
         countIf(Check.PLANE_DEAD, stats.planeFailures > 0);

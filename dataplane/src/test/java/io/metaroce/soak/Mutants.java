@@ -105,6 +105,11 @@ public final class Mutants {
             new Mutant("a dry queue does not serve those in line", "SharedReceives", "serveLine", Mutant.returns(0, CD_void)),
             new Mutant("nobody hears that receives run low", "SharedReceives", "watch", Mutant.returns(0, CD_void)),
             new Mutant("who waits for a completion is not woken", "CompletionQueue", "arm", Mutant.returns(0, CD_void)),
+            // Parked connections.
+            new Mutant("a connection parks while something is under way", "Parking", "isQuiet", Mutant.returns(1, CD_boolean)),
+            new Mutant("what was out is forgotten when the peer has parked", "Parking", "orphan", Mutant.callIs("EndpointState.append", 0)),
+            new Mutant("a parked connection is not known again", "Parking", "called", Mutant.returns(-2, CD_long)),
+            new Mutant("nobody hears that the peer has parked", "Parking", "acknowledge", Mutant.returns(0, CD_void), 263),
             // Encryption.
             new Mutant("keys change before the peer has confirmed", "Sealing", "seal", Mutant.fieldIs("Sealing$Session.confirmed", 1)),
             new Mutant("a number is used twice", "Sealing", "seal", Mutant.lastArgument("Slab.addInt", b -> b.pop().iconst_0())),

@@ -69,6 +69,13 @@ final class Settings {
         c.receiverNotReadyRetries = r.nextInt(4) == 0 ? EndpointConfig.RETRY_FOR_EVER : r.nextInt(EndpointConfig.RETRY_FOR_EVER);
     }
 
+    /** Idle connections may be parked, some by themselves; contexts may be few. */
+    static void park(EndpointConfig c, SplittableRandom r) {
+        c.maxParked = pick(r, 1, 4, 16, 16);
+        c.parkIdleNs = pick(r, 0, 0, 1_000_000, 3_000_000);
+        c.maxConnections = r.nextInt(3) == 0 ? 1 + r.nextInt(3) : c.maxConnections;
+    }
+
     /** Encrypts all that the endpoint does, and has it change keys often. */
     static void encrypt(EndpointConfig c, long seed) {
         try {

@@ -51,7 +51,8 @@ final class SharedQueue {
 
     private boolean use(Side s, int stream) {
         int result = host.endpoint.useSharedReceives(s.handle, stream, QUEUE);
-        if (result == Endpoint.BAD_STREAM && host.endpoint.liveStreams() == host.config.streamPool || result == Endpoint.STREAM_IN_ERROR && s.streams[stream].mayFail) {
+        if (result == Endpoint.BAD_STREAM && host.endpoint.liveStreams() == host.config.streamPool || result == Endpoint.STREAM_IN_ERROR && s.streams[stream].mayFail
+                || result == Endpoint.NO_CONTEXT && Traffic.lacksContext(s)) {
             return false;
         }
         if (result != Endpoint.OK) {
@@ -119,6 +120,10 @@ final class SharedQueue {
     /** A stream or connection ended that may have had receives bound. */
     void mayHaveReturned() {
         anyReturned = true;
+    }
+
+    boolean hasReturned() {
+        return anyReturned;
     }
 
     void isLow() {

@@ -75,6 +75,11 @@ final class Side {
         return peer != null && (peer.state == DEAD || peer.abortedByUs) || peerIncarnation != 0 && peerIncarnation != peerHost.incarnation;
     }
 
+    /** Its context was given back; it takes one again when there is something to do. */
+    boolean isParked() {
+        return host.endpoint.isParked(handle);
+    }
+
     boolean isIdle() {
         for (Stream s : streams) {
             if (!s.pending.isEmpty()) {

@@ -76,6 +76,7 @@ final class Simulation {
         int spread = Settings.pick(shape, 1, 2, 10) * delay / 2;
         network = new Network(hosts, n, wires, delay, has(Fault.REORDER) ? spread : 500);
         List<Host> shared = new ArrayList<>();
+        boolean scarce = false;
         for (int i = 0; i < n; i++) {
             // Each host draws from its own source, so that one host less leaves the others as they were.
             SplittableRandom own = shape.split();
@@ -86,6 +87,10 @@ final class Simulation {
             SplittableRandom more = later.split();
             if (has(Fault.NOT_READY)) {
                 Settings.giveUpSometimes(config, more);
+            }
+            if (has(Fault.PARK)) {
+                Settings.park(config, more);
+                scarce |= config.maxConnections <= Traffic.MOST_CONNECTIONS;
             }
             if (has(Fault.KEYS)) {
                 config.keyPackets = 1 + more.nextInt(1 << more.nextInt(1, 8));
@@ -103,6 +108,7 @@ final class Simulation {
         }
         model = new Model(hosts);
         model.nowNs = nowNs;
+        model.contextsAreScarce = scarce;
         shared.forEach(h -> h.shared = new SharedQueue(h, model));
         network.wire = new Wire(model, n);
         traffic = new Traffic(this, hosts, model, work);
@@ -147,7 +153,7 @@ final class Simulation {
         }
         long calmNs = nowNs;
         anyDeath |= model.silenceIsPossible;
-        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS), this::workIsDone, "work is not done");
+        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() || model.contextsAreScarce ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS), this::workIsDone, "work is not done");
         model.count(Check.PROGRESS);
         if (!network.hasLastingTrouble() && !model.silenceIsPossible) {
             finish(nowNs + RETURN_NS, this::pathsAreGood, "a path that works is not used again");
@@ -169,7 +175,8 @@ final class Simulation {
     private boolean workIsDone() {
         for (Host h : hosts) {
             for (Side s : h.sides.values()) {
-                if (s.state == Side.CONNECTING || s.state == Side.CLOSING || !s.isIdle() || s.peerIsGone()) {
+                // Whether the peer of a parked connection is there shows when it is resumed.
+                if (s.state == Side.CONNECTING || s.state == Side.CLOSING || !s.isIdle() || s.peerIsGone() && !s.isParked()) {
                     return false;
                 }
             }
@@ -179,7 +186,7 @@ final class Simulation {
 
     /** Encrypted connections learn it by silence alone: nothing unsealed could be believed. */
     private static void requireKnownPeer(Side s) {
-        if (s.state == Side.UP && s.host.config.security == null && s.peerIncarnation != 0 && s.peerIncarnation != s.peerHost.incarnation) {
+        if (s.state == Side.UP && s.host.config.security == null && s.host.config.maxParked == 0 && s.peerIncarnation != 0 && s.peerIncarnation != s.peerHost.incarnation) {
             throw new Violation(s + " has not noticed that its peer was restarted");
         }
     }
@@ -191,7 +198,7 @@ final class Simulation {
     private boolean nothingLives() {
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
-            if (!h.sides.isEmpty() || e.liveConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows()
+            if (!h.sides.isEmpty() || e.liveConnections() + e.parkedConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows()
                     + e.liveSegmentLists() - (h.shared == null ? 0 : h.shared.lists()) + e.liveInlineRequests() != 0) {
                 return false;
             }
@@ -225,7 +232,7 @@ final class Simulation {
         StringBuilder s = new StringBuilder();
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
-            s.append(h).append(" holds ").append(e.liveConnections()).append(" connections, ").append(e.liveStreams()).append(" streams, ")
+            s.append(h).append(" holds ").append(e.liveConnections()).append(" connections, ").append(e.parkedConnections()).append(" parked, ").append(e.liveStreams()).append(" streams, ")
                     .append(e.liveWorkRequests()).append(" requests, ").append(e.livePackets()).append(" packets, ")
                     .append(e.liveWindows()).append(" windows; ");
             for (Side side : h.sides.values()) {
@@ -433,7 +440,7 @@ final class Simulation {
                 plan(times, at + 1, () -> restart(hosts.get(host), secret, length));
             }
         }
-        int disturbances = has(Fault.OWN_MEMORY) || has(Fault.SHARED) ? Math.min(profile.operations(), 4 + later.nextInt(24)) : 0;
+        int disturbances = has(Fault.OWN_MEMORY) || has(Fault.SHARED) || has(Fault.PARK) ? Math.min(profile.operations(), 4 + later.nextInt(24)) : 0;
         for (int i = 0; i < disturbances; i++) {
             long at = START_NS + later.nextLong(spanNs / 20, spanNs);
             SplittableRandom own = later.split();

@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 /** What the applications of a scenario do: connections, requests of every kind, right and wrong ones, receives, ends. */
 final class Traffic {
     /** So that memory suffices for a receive on every stream. */
-    private static final int MOST_CONNECTIONS = 5;
+    static final int MOST_CONNECTIONS = 5;
     static final int RECEIVE_BYTES = 4_000;
     private static final int[] OPERATIONS = {Opcode.WRITE, Opcode.WRITE, Opcode.WRITE_IMM, Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INVALIDATE,
             Opcode.READ_REQUEST, Opcode.READ_REQUEST, Opcode.COMPARE_SWAP, Opcode.FETCH_ADD};
@@ -25,6 +25,7 @@ final class Traffic {
     private final WorkRequest request = new WorkRequest();
     private final Segments segments = new Segments(Settings.SEGMENTS);
     private final OwnMemory ownMemory = new OwnMemory(this);
+    private boolean ending;
 
     Traffic(Simulation simulation, List<Host> hosts, Model model, SplittableRandom work) {
         this.simulation = simulation;
@@ -84,6 +85,7 @@ final class Traffic {
     }
 
     void endAll() {
+        ending = true;
         for (Host h : hosts) {
             for (Side s : List.copyOf(h.sides.values())) {
                 if (s.state == Side.UP && (s.peer == null || s.peer.state != Side.CLOSING) && work.nextInt(5) > 0) {
@@ -156,11 +158,26 @@ final class Traffic {
             return;
         }
         model.inspect(s);
-        if (has(Fault.SHARED) && r.nextInt(3) == 0) {
+        if (has(Fault.PARK) && r.nextInt(3) > 0) {
+            park(s);
+        } else if (has(Fault.SHARED) && r.nextInt(3) == 0) {
             refuseOwnReceive(s, r);
             model.await(s.host, r.nextBoolean());
         } else if (has(Fault.OWN_MEMORY)) {
             ownMemory.change(s, r);
+        }
+    }
+
+    private void park(Side s) {
+        model.drain(s.host);
+        if (s.state == Side.UP && s.host.endpoint.park(s.host.clock(model.nowNs), s.handle)) {
+            for (Side.Stream stream : s.streams) {
+                for (Message m : stream.pending) {
+                    if (!m.unsignaled) {
+                        throw new Violation(s + " parks, but " + m + " is not complete");
+                    }
+                }
+            }
         }
     }
 
@@ -504,6 +521,7 @@ final class Traffic {
             case Endpoint.BAD_OPCODE -> Opcode.isRequest(m.opcode) && s.peerHost.config.maxReads == 0;
             case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
             case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
+            case Endpoint.NO_CONTEXT -> lacksContext(s);
             case Endpoint.BAD_LOCAL_KEY -> s.host.regions.find(m.local.region().key()) == null;
             default -> false;
         };
@@ -517,10 +535,18 @@ final class Traffic {
         return false;
     }
 
+    static boolean lacksContext(Side s) {
+        return s.isParked() && s.host.endpoint.liveConnections() == s.host.config.maxConnections;
+    }
+
     /** Signaled messages behind the unsignaled ones, which tell that these are done. */
     void closeLines() {
         for (Host h : hosts) {
-            for (Side s : h.sides.values()) {
+            for (Side s : List.copyOf(h.sides.values())) {
+                if (ending && s.state == Side.UP && s.isParked()) {
+                    // The peer's end may be gone without a word.
+                    close(s);
+                }
                 for (int i = 0; s.state == Side.UP && i < s.streams.length; i++) {
                     Message last = s.streams[i].pending.peekLast();
                     if (last != null && last.unsignaled) {
@@ -599,7 +625,7 @@ final class Traffic {
             }
         }
         int result = s.host.endpoint.post(connection, request);
-        if (result != expected) {
+        if (result != expected && !(result == Endpoint.NO_CONTEXT && lacksContext(s))) {
             throw new Violation(s + ": a request that must be refused with " + expected + " returned " + result);
         }
     }
@@ -632,7 +658,7 @@ final class Traffic {
         HostMemory.Range range = s.host.memory.main[0] == null ? null : new HostMemory.Range(s.host.memory, s.host.memory.main[0], HostMemory.GAP, 100, 0, 0);
         if (s.streams[i].shared && !s.streams[i].mayFail && s.host.endpoint.liveStreams() < s.host.config.streamPool) {
             int result = s.host.endpoint.postReceive(s.handle, i, range.address(), 100, range.region().key(), 0);
-            if (result != Endpoint.BAD_QUEUE) {
+            if (result != Endpoint.BAD_QUEUE && !(result == Endpoint.NO_CONTEXT && lacksContext(s))) {
                 throw new Violation(s + ": a stream with shared receives takes one of its own: " + result);
             }
         }
@@ -661,6 +687,7 @@ final class Traffic {
             case Endpoint.QUEUE_FULL -> stream.receives.size() >= s.host.config.receiveQueueDepth;
             case Endpoint.STREAM_IN_ERROR -> stream.mayFail;
             case Endpoint.BAD_STREAM -> s.host.endpoint.liveStreams() == s.host.config.streamPool;
+            case Endpoint.NO_CONTEXT -> lacksContext(s);
             default -> false;
         };
         if (!fits) {

@@ -4,6 +4,7 @@ package io.metaroce.soak;
 import io.metaroce.transport.Limits;
 import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.ChallengeHeader;
 import io.metaroce.wire.ControlBlock;
@@ -18,6 +19,7 @@ import io.metaroce.wire.RefuseHeader;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.SealedHeader;
 import io.metaroce.wire.Serial;
+import io.metaroce.wire.Tlv;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
 import java.util.ArrayList;
@@ -41,8 +43,21 @@ final class Wire {
     /** What a host has sent on a connection so far. */
     private static final class Flow {
         final Lane[] lanes = new Lane[Network.PLANES << 8];
-        final Map<Integer, Line> lines = new HashMap<>();
-        final Map<Integer, Integer> credit = new HashMap<>();
+        final Map<Integer, Line> lines;
+        final Map<Integer, Integer> credit;
+        /** It said that it has parked. */
+        boolean parked;
+
+        Flow() {
+            lines = new HashMap<>();
+            credit = new HashMap<>();
+        }
+
+        /** After the connection was parked: paths begin anew, streams go on. */
+        Flow(Flow before) {
+            lines = before.lines;
+            credit = before.credit;
+        }
     }
 
     /** What a host has last heard on a connection of its own, by plane. */
@@ -82,6 +97,11 @@ final class Wire {
     private final Set<Challenge> challenged = new HashSet<>();
     private final Map<Name, Heard> heard = new HashMap<>();
     private final Map<Name, Seal> seals = new HashMap<>();
+    /** The connection that an INIT with RESUME names, by its host, 0 and CID. */
+    private final Map<Name, Integer> calls = new HashMap<>();
+    /** Of connections that were resumed: handle by own CID, and own CID by handle. */
+    private final Map<Name, Integer> handles = new HashMap<>();
+    private final Map<Name, Integer> cids = new HashMap<>();
     /** Newest key generation that a host has heard its peer opened, by the host's own CID. */
     private final Map<Name, Integer> confirmed = new HashMap<>();
     /** Shares told by one host on one plane at one time, to those who ask for some. */
@@ -120,18 +140,62 @@ final class Wire {
             case Type.DATA -> data(from, to, at, plane, port);
             case Type.ACK -> ack(from, to, at, plane);
             case Type.PROBE -> probe(from, at, plane, port);
+            case Type.PARK -> model.count(Check.PARK_SENT);
+            case Type.PARK_ACK -> {
+                model.count(Check.PARK_ACK_SENT);
+                flow(from, Prefix.destinationCid(at)).parked = true;
+            }
             case Type.INIT -> init(from, at, length);
             case Type.CHALLENGE -> {
                 challenged.add(new Challenge(from.number, from.incarnation, ChallengeHeader.initiatorNonce(at)));
                 model.count(Check.CHALLENGED);
             }
-            case Type.ACCEPT -> require(challenged.contains(new Challenge(from.number, from.incarnation, AcceptHeader.initiatorNonce(at))), from,
-                    "an INIT is accepted that this process has not challenged", at);
+            case Type.ACCEPT -> accept(from, to, at);
             case Type.REFUSE -> refuse(from, at);
             case Type.CLOSE, Type.CLOSE_ACK -> model.count(Check.CLOSE_SENT);
             case Type.RESET -> model.count(Check.RESET_SENT);
             default -> { }
         }
+    }
+
+    private void accept(Host from, Host to, long at) {
+        int call = Prefix.destinationCid(at);
+        Integer name = calls.get(new Name(to.number, 0, call));
+        if (name == null) {
+            require(challenged.contains(new Challenge(from.number, from.incarnation, AcceptHeader.initiatorNonce(at))), from,
+                    "an INIT is accepted that this process has not challenged", at);
+            return;
+        }
+        Side side = from.sides.get(name);
+        Side caller = side == null ? null : side.peer;
+        int cid = AcceptHeader.responderCid(at);
+        if (caller != null && handles.putIfAbsent(nameOf(side, cid), side.handle) == null) {
+            handles.put(nameOf(caller, call), caller.handle);
+            goOn(side, cidOf(caller), call);
+            goOn(caller, cidOf(side), cid);
+            cids.put(nameOf(caller, caller.handle), call);
+            cids.put(nameOf(side, side.handle), cid);
+            model.count(Check.RESUMED);
+        }
+    }
+
+    /** What the side sent to one CID of its peer's goes on to another. */
+    private void goOn(Side side, int before, int now) {
+        Flow flow = flows.get(nameOf(side, before));
+        flows.put(nameOf(side, now), flow == null ? new Flow() : new Flow(flow));
+    }
+
+    private static Name nameOf(Side side, int cid) {
+        return new Name(side.host.number, side.incarnation, cid);
+    }
+
+    private int cidOf(Side side) {
+        return cids.getOrDefault(nameOf(side, side.handle), side.handle);
+    }
+
+    /** The sender's end of the connection on which it sends to this CID of the other host. */
+    private Side sideOf(Host from, int cid, Host to) {
+        return model.sideOfPeer(from, handles.getOrDefault(new Name(to.number, to.incarnation, cid), cid), to);
     }
 
     private static void require(boolean holds, Host from, String what, long at) {
@@ -154,15 +218,15 @@ final class Wire {
         int generation = SealedHeader.generation(at);
         int before = seal.generation;
         seal.generation = generation;
-        Side own = model.sideOfPeer(from, cid, to);
+        Side own = sideOf(from, cid, to);
         if (generation != before) {
             require((generation - before & 15) == 1, from, "key generation " + generation + " after " + before, at);
-            require(own == null || confirmed.getOrDefault(new Name(from.number, from.incarnation, own.handle), 0) == before, from,
+            require(own == null || confirmed.getOrDefault(new Name(from.number, from.incarnation, cidOf(own)), 0) == before, from,
                     "another key before the peer has confirmed the last", at);
             model.count(Check.KEY_CHANGE);
         }
         if (own != null) {
-            Seal peers = seals.get(new Name(own.peer.host.number, own.peer.incarnation, own.handle));
+            Seal peers = seals.get(nameOf(own.peer, cidOf(own)));
             int unopened = (peers == null ? 0 : peers.generation) - SealedHeader.opened(at) & 15;
             require(unopened <= 1, from, "a key is confirmed that the peer has not used", at);
         }
@@ -177,6 +241,7 @@ final class Wire {
 
     private void data(Host from, Host to, long at, int plane, int port) {
         Flow flow = flow(from, Prefix.destinationCid(at));
+        require(!flow.parked, from, "data on a connection that is parked", at);
         lane(from, flow, at, plane, port);
         Line line = flow.lines.computeIfAbsent(DataHeader.stream(at), s -> new Line());
         int ssn = DataHeader.ssn(at);
@@ -262,7 +327,9 @@ final class Wire {
     private void probe(Host from, long at, int plane, int port) {
         int path = ProbeHeader.path(at);
         require(DataHeader.planeOf(path) == plane, from, "path " + path + " on plane " + plane, at);
-        Lane lane = flow(from, Prefix.destinationCid(at)).lanes[path];
+        Flow flow = flow(from, Prefix.destinationCid(at));
+        require(!flow.parked, from, "a probe on a connection that is parked", at);
+        Lane lane = flow.lanes[path];
         if (lane != null && lane.epoch == ProbeHeader.epoch(at) && lane.dataInEpoch) {
             require(lane.port == port, from, "a probe takes another route than the data", at);
             require(ProbeHeader.nextPsn(at) == lane.nextPsn, from, "a probe tells another PSN than is next", at);
@@ -274,6 +341,7 @@ final class Wire {
 
     private void ack(Host from, Host to, long at, int plane) {
         Flow flow = flow(from, Prefix.destinationCid(at));
+        require(!flow.parked, from, "an acknowledgement on a connection that is parked", at);
         long block = at + AckHeader.LENGTH;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
             int words = PathBlock.words(block);
@@ -299,7 +367,7 @@ final class Wire {
                 int told = flow.credit.getOrDefault(stream, 0);
                 require(ControlBlock.value(block) - told >= 0, from, "credit goes back", at);
                 flow.credit.put(stream, ControlBlock.value(block));
-                Side side = model.sideOfPeer(from, Prefix.destinationCid(at), to);
+                Side side = sideOf(from, Prefix.destinationCid(at), to);
                 if (side != null && side.adopted && stream < side.streams.length) {
                     require(ControlBlock.detail(block) == (side.streams[stream].shared ? 1 : 0), from, "credit of stream " + stream
                             + (side.streams[stream].shared ? ", whose receives are shared, is not" : " is") + " on request", at);
@@ -341,11 +409,11 @@ final class Wire {
         model.count(Check.SHARE);
         require(share <= from.config.lineRateKbps, from, "a share of " + share + " kbit/s of a line of " + from.config.lineRateKbps, at);
         int plane = AckHeader.plane(at);
-        Side side = model.sideOfPeer(from, Prefix.destinationCid(at), to);
+        Side side = sideOf(from, Prefix.destinationCid(at), to);
         if (side == null) {
             return;
         }
-        int own = side.handle;
+        int own = cidOf(side);
         Heard h = heard.get(new Name(from.number, from.incarnation, own));
         if (h == null || h.ns[plane] != model.nowNs || Rate16.decode(h.demand[plane]) == 0) {
             return;
@@ -366,6 +434,11 @@ final class Wire {
 
     private void init(Host from, long at, int length) {
         require(length >= InitHeader.MIN_DATAGRAM, from, "an INIT of " + length + " B", at);
+        for (long t = at + InitHeader.LENGTH; t < at + length; t += Tlv.sizeOf(Bytes.getU16(t + 2))) {
+            if (Bytes.getU8(t) == Tlv.RESUME) {
+                calls.put(new Name(from.number, 0, InitHeader.initiatorCid(at)), Bytes.getInt(t + 4));
+            }
+        }
         model.count(InitHeader.cookieHigh(at) == 0 ? Check.INIT : Check.INIT_WITH_COOKIE);
     }
 

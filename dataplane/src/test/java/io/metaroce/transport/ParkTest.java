@@ -462,6 +462,17 @@ class ParkTest {
         assertEquals(0, p.b.endpoint.liveConnections() + p.b.endpoint.parkedConnections());
     }
 
+    /** What is posted while the peer is being called is checked against what it told before. */
+    @Test
+    @Requirement({"MR-CON-054", "MR-CON-058"})
+    void aReadMayBePostedToAParkedConnection() {
+        Peers p = peers(23);
+        park(p);
+        p.post(p.request(Opcode.READ_REQUEST, 0, 0, 5_000, 0, 1));
+        assertTrue(p.until(200 * MS, () -> p.completionsA.size() == 1));
+        assertEquals(Completion.OK, p.completionsA.getFirst().status);
+    }
+
     private static int indexOfResume(byte[] init) {
         return indexOf(15, init);
     }
