@@ -368,7 +368,7 @@ final class Wire {
                 require(ControlBlock.value(block) - told >= 0, from, "credit goes back", at);
                 flow.credit.put(stream, ControlBlock.value(block));
                 Side side = sideOf(from, Prefix.destinationCid(at), to);
-                if (side != null && side.adopted && stream < side.streams.length) {
+                if (side != null && side.adopted && stream < side.streams.length && !side.streams[stream].mayFail) {
                     require(ControlBlock.detail(block) == (side.streams[stream].shared ? 1 : 0), from, "credit of stream " + stream
                             + (side.streams[stream].shared ? ", whose receives are shared, is not" : " is") + " on request", at);
                 }
