@@ -181,12 +181,15 @@ int mrpmd_device_add(const char *arguments, char *error, uint32_t error_size);
 int mrpmd_port_find(const char *name, char *error, uint32_t error_size);
 int mrpmd_port_count(void);
 int mrpmd_port_info(int32_t port, struct mrpmd_info *info);
-/* Configures the port and its queues. Call mrpmd_start next. */
+/*
+ * Configures the port and its queues. Call mrpmd_start next. An interface of the kernel's under the device (af_packet) that takes less than the
+ * MTU is raised to it, until mrpmd_close.
+ */
 int mrpmd_configure(int32_t port, struct mrpmd_setup *setup, char *error, uint32_t error_size);
 /* Starts a configured port. No burst may be tried on a port that is not started. */
 int mrpmd_start(int32_t port, char *error, uint32_t error_size);
 int mrpmd_stop(int32_t port);
-/* Stops the port and removes its device, unless that has other ports. mrpmd_device_add adds it again. */
+/* Stops the port, gives a kernel's interface its MTU back, and removes the device, unless that has other ports. mrpmd_device_add adds it again. */
 int mrpmd_close(int32_t port);
 /* 1 up, 0 down. */
 int mrpmd_link_up(int32_t port);

@@ -36,6 +36,10 @@ extern uint64_t mrpmd_refused[RTE_MAX_ETHPORTS];
 #define MRPMD_ENTER(lane) do { (lane)++; __asm__ __volatile__("" ::: "memory"); } while (0)
 #define MRPMD_LEAVE(lane) do { __asm__ __volatile__("" ::: "memory"); (lane)++; } while (0)
 
+/* Sets a port's MTU, but leaves a kernel's interface (0: none) that takes as much as it is; restores it when the port is closed. */
+int mrpmd_kernel_mtu_set(uint16_t port, unsigned interface, uint32_t mtu);
+void mrpmd_kernel_mtu_restore(uint16_t port);
+
 /* Installs the guard for the memif driver if it is loaded; returns 1 if the guard is in place. */
 int mrpmd_guard_install(void);
 

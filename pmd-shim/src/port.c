@@ -101,8 +101,8 @@ int mrpmd_port_info(int32_t port, struct mrpmd_info *into) {
 }
 
 /* Gives the port the MTU, or leaves it to the caller where the driver's limit is not the real one. */
-static int apply_mtu(uint16_t port, uint32_t mtu, uint32_t traits) {
-  int rc = rte_eth_dev_set_mtu(port, (uint16_t)mtu);
+static int apply_mtu(uint16_t port, uint32_t mtu, const struct rte_eth_dev_info *info, uint32_t traits) {
+  int rc = mrpmd_kernel_mtu_set(port, traits & MRPMD_TRAIT_SOFT_MTU ? info->if_index : 0, mtu);
   return rc == 0 || traits & MRPMD_TRAIT_SOFT_MTU ? 0 : rc;
 }
 
@@ -137,7 +137,7 @@ int mrpmd_configure(int32_t number, struct mrpmd_setup *setup, char *error, uint
   }
   rc = rte_eth_dev_configure(port, (uint16_t)setup->queues, (uint16_t)setup->queues, &conf);
   if (rc != 0) return mrpmd_fail(error, error_size, rc, "configuring port %d (%s) with %u queues", port, info.driver_name, setup->queues);
-  rc = apply_mtu(port, setup->mtu, traits);
+  rc = apply_mtu(port, setup->mtu, &info, traits);
   if (rc != 0) {
     return mrpmd_fail(error, error_size, rc, "MTU %u on port %d (%s), which takes %u at most", setup->mtu, port, info.driver_name, limit);
   }
@@ -197,6 +197,7 @@ int mrpmd_close(int32_t number) {
   __atomic_store_n(&mrpmd_refused[port], 0, __ATOMIC_RELAXED);
   struct rte_device *device = (struct rte_device *)(uintptr_t)info.device;
   rc = rte_eth_dev_close(port);
+  mrpmd_kernel_mtu_restore(port);
   /* Until it is removed from its bus a device's name stays taken, and it cannot be added again. */
   return device == NULL || has_port(device) ? rc : rte_dev_remove(device);
 }
