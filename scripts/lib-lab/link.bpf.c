@@ -10,6 +10,7 @@
 
 #define MILLION 1000000U
 #define SECOND 1000000000ULL
+#define IPV6_HEADER 40
 
 // Written by scripts/lab, in this order and size.
 struct rule {
@@ -103,6 +104,8 @@ int lab_link(struct __sk_buff *packet) {
         mark |= verdict == MARK;
     }
     if (mark) {
+        // What comes from a packet socket (the wire, DPDK) lies in pages of its own, and the helper below wants to see the IP header.
+        bpf_skb_pull_data(packet, ETH_HLEN + IPV6_HEADER);
         __sync_fetch_and_add(bpf_skb_ecn_set_ce(packet) == 1 ? &port->marked : &port->unmarkable, 1);
     }
     return TC_ACT_OK;
