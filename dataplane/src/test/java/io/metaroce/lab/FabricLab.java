@@ -19,7 +19,7 @@ class FabricLab {
     /** As many as leave a link of four without any once in 10,000 runs. */
     private static final int PATHS = 32;
     /** From when a link turns bad until its packets are counted. */
-    private static final int LEAVE_MS = Lab.LONG ? 4000 : 1500;
+    private static final int LEAVE_MS = Lab.SHORT ? 1500 : 3000;
     private static final int COUNT_MS = 1000;
 
     private static long[] packets(Lab lab) {
@@ -66,6 +66,7 @@ class FabricLab {
     }
 
     @Test
+    @Tag(Lab.LONG)
     @Requirement({"MR-SPRAY-001", "MR-ENC-008"})
     void pathsAreSpreadOverTheLinks() throws Exception {
         double[] parts = partsAfter("");
@@ -81,6 +82,7 @@ class FabricLab {
     }
 
     @Test
+    @Tag(Lab.LONG)
     @Requirement("MR-LOSS-040")
     void aLinkThatLosesMuchIsLeft() throws Exception {
         double[] parts = partsAfter("loss 30% ab");

@@ -17,8 +17,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A laboratory of network namespaces, built by {@code scripts/lab} and gone when this is closed or the process ends. */
 final class Lab implements AutoCloseable {
-    /** Whether the tests take their long form. */
-    static final boolean LONG = Boolean.getBoolean("lab.long");
+    /** Tag of tests that the short form leaves out. */
+    static final String LONG = "long";
+    /** Whether the tests take their short form, that of {@code scripts/test}. */
+    static final boolean SHORT = Boolean.getBoolean("lab.short");
 
     private static final AtomicInteger MADE = new AtomicInteger();
     private static final Path SCRIPT = script();
@@ -35,7 +37,7 @@ final class Lab implements AutoCloseable {
         fabric = List.of(options).contains("--fabric");
         bare = List.of(options).contains("--bare");
         Runtime.getRuntime().addShutdownHook(atExit);
-        List<String> words = new ArrayList<>(List.of("up", "--planes", Integer.toString(planes)));
+        List<String> words = new ArrayList<>(List.of("--first", "up", "--planes", Integer.toString(planes)));
         words.addAll(List.of(options));
         lab(words.toArray(String[]::new));
     }
@@ -47,13 +49,9 @@ final class Lab implements AutoCloseable {
 
     /** Runs {@code scripts/lab} with these words and returns what it printed. */
     String lab(String... words) {
-        return run(List.of(SCRIPT.toString(), "--name", name), words);
-    }
-
-    private static String run(List<String> first, String... words) {
+        List<String> command = new ArrayList<>(List.of(SCRIPT.toString(), "--name", name));
+        command.addAll(List.of(words));
         try {
-            List<String> command = new ArrayList<>(first);
-            command.addAll(List.of(words));
             Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals(0, process.waitFor(), () -> String.join(" ", command) + ": " + output);
@@ -63,10 +61,20 @@ final class Lab implements AutoCloseable {
         }
     }
 
-    /** What becomes of a plane, or of a link of a fabric: {@code "rate 200M"}. Quickly, as some tests look at the milliseconds after it. */
-    void plane(int plane, String action) {
-        run(List.of("setsid", "--wait", "bash", "-c", "echo -20 > /proc/self/autogroup; exec \"$0\" \"$@\"", SCRIPT.toString(), "--name", name,
-                "plane", Integer.toString(plane)), action.split(" "));
+    /** When something took effect: not before the one and not after the other, in ms of the wall clock. */
+    record Moment(long fromMs, long toMs) {
+        /** Of what {@code scripts/lab plane} prints: {@code from=SECONDS to=SECONDS}. */
+        static Moment of(String line) {
+            String[] words = line.strip().split("[= ]");
+            return new Moment((long) (Double.parseDouble(words[1]) * 1e3), (long) Math.ceil(Double.parseDouble(words[3]) * 1e3));
+        }
+    }
+
+    /** What becomes of a plane, or of a link of a fabric: {@code "rate 200M"}. Returns when. */
+    Moment plane(int plane, String action) {
+        List<String> words = new ArrayList<>(List.of("--first", "plane", Integer.toString(plane)));
+        words.addAll(List.of(action.split(" ")));
+        return Moment.of(lab(words.toArray(String[]::new)));
     }
 
     void everyPlane(String action) {
@@ -91,7 +99,7 @@ final class Lab implements AutoCloseable {
 
     /** Starts the metaroce command on a host, ahead of what else wants the processor. */
     Process start(String host, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(SCRIPT.toString(), "--name", name, "on", host, "--first",
+        List<String> command = new ArrayList<>(List.of(SCRIPT.toString(), "--name", name, "--first", "on", host,
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow", "-Xmx512m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
                 Main.class.getName()));
@@ -105,9 +113,12 @@ final class Lab implements AutoCloseable {
         return fabric ? "10.68." + last + ".2" : "10.66." + plane + "." + last;
     }
 
-    /** Arguments that name the port and the addresses of a host's planes: DPDK where the kernel has no addresses. */
+    /**
+     * Arguments that name the port and the addresses of a host's planes: DPDK where the kernel has no addresses, on ordinary memory, as
+     * hugepages are few and others may take them meanwhile.
+     */
     String port(String host) {
-        StringBuilder all = new StringBuilder("--planes " + (fabric ? 1 : planes) + (bare ? " --port dpdk" : ""));
+        StringBuilder all = new StringBuilder("--planes " + (fabric ? 1 : planes) + (bare ? " --port dpdk --eal '--no-huge --no-shconf -m 192'" : ""));
         for (int plane = 0; plane < (fabric ? 1 : planes); plane++) {
             all.append(" --bind ").append(bare ? "net_af_packet" + plane + ",iface=p" + plane + "@" : "").append(address(host, plane))
                     .append(bare ? "/24" : "");

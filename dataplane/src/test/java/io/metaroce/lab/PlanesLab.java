@@ -13,17 +13,20 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two hosts with four planes of real packets: loss, marks, unequal rates, planes that fail and return. */
 @Tag("lab")
 @Timeout(120)
 class PlanesLab {
     private static final int PLANES = 4;
-    private static final String SECONDS = Lab.LONG ? "5" : "1";
+    private static final String SECONDS = Lab.SHORT ? "1" : "4";
+
+    static List<String> losses() {
+        return Lab.SHORT ? List.of("1%") : List.of("0", "1%", "10%");
+    }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "1%", "10%"})
+    @MethodSource("losses")
     @Requirement({"MR-LOSS-001", "MR-LOSS-002"})
     void everythingArrivesWhateverIsLost(String loss) throws Exception {
         try (Lab lab = new Lab(PLANES)) {
@@ -42,6 +45,7 @@ class PlanesLab {
     }
 
     @Test
+    @Tag(Lab.LONG)
     @Requirement({"MR-CC-003", "MR-CC-012", "MR-ACK-006"})
     void aMarkedPlaneIsGivenLess() throws Exception {
         try (Lab lab = new Lab(PLANES)) {
@@ -64,12 +68,13 @@ class PlanesLab {
     }
 
     @Test
+    @Tag(Lab.LONG)
     @Requirement({"MR-SPRAY-004", "MR-LOSS-004"})
     void aSlowPlaneCarriesItsPart() throws Exception {
         try (Lab lab = new Lab(PLANES)) {
             lab.everyPlane("rate 90M limit 1M mark 100K");
             lab.plane(2, "rate 30M limit 1M mark 100K");
-            try (Transfer transfer = new Transfer(lab, "--rate 90M", "--seconds " + (Lab.LONG ? "5" : "2") + " --warmup 1 --size 64K")) {
+            try (Transfer transfer = new Transfer(lab, "--rate 90M", "--seconds " + (Lab.SHORT ? "2" : "4") + " --warmup 1 --size 64K")) {
                 Json json = transfer.finish();
                 double[] shares = shares(json);
                 double goodput = (double) json.at("goodput_gbps");
@@ -93,7 +98,7 @@ class PlanesLab {
     static List<Arguments> outages() {
         List<Arguments> all = List.of(Arguments.of("silent", "heard"), Arguments.of("down", "up"), Arguments.of("unplug", "plug"),
                 Arguments.of("down b", "up b"));
-        return Lab.LONG ? all : all.subList(0, 3);
+        return Lab.SHORT ? all.subList(0, 3) : all;
     }
 
     @ParameterizedTest
@@ -102,7 +107,7 @@ class PlanesLab {
     void aPlaneGoesAndReturns(String go, String comeBack) throws Exception {
         try (Lab lab = new Lab(PLANES)) {
             lab.everyPlane("rate 100M limit 4M mark 100K");
-            new Outages(lab, go, comeBack).check("--rate 100M", "");
+            new Outages(lab, go, comeBack, Lab.SHORT ? 5 : 9).check("--rate 100M", "");
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.cli.perf.Json;
 import io.metaroce.core.Affinity;
+import io.metaroce.port.dpdk.EalArguments;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -44,8 +45,8 @@ final class Transfer implements AutoCloseable {
         return cores.length < 2 ? "" : " --cpu " + cores[which];
     }
 
-    private static List<String> words(String text) {
-        return List.of(text.strip().split(" +"));
+    static List<String> words(String text) {
+        return EalArguments.split(text);
     }
 
     private static void follow(BufferedReader reader, List<String> lines) {

@@ -13,14 +13,15 @@ import org.junit.jupiter.api.Timeout;
 @Tag("lab")
 @Timeout(120)
 class WireLab {
-    private static final String RUN = "--size 64K --warmup 1 --seconds " + (Lab.LONG ? "5" : "1");
+    private static final String RUN = "--size 64K --warmup 1 --seconds " + (Lab.SHORT ? "1" : "4");
 
     private static Json over(String wire) throws Exception {
         try (Lab lab = new Lab(2, "--wire", wire); Transfer transfer = new Transfer(lab, "--rate 400M", RUN)) {
             lab.everyPlane("rate 400M limit 4M mark 200K");
             Json json = transfer.finish();
-            PlanesLab.report("wire " + wire, "%.2f Gb/s, %d repeated, %d of them needlessly", json.at("goodput_gbps"),
-                    Transfer.number(json, "retransmissions"), Transfer.number(json, "spurious_retransmissions"));
+            PlanesLab.report("wire " + wire, "%.2f Gb/s, %d repeated, %d of them needlessly; %d dead paths, %d plane failures", json.at("goodput_gbps"),
+                    Transfer.number(json, "retransmissions"), Transfer.number(json, "spurious_retransmissions"),
+                    Transfer.number(json, "dead_paths"), Transfer.number(json, "plane_failures"));
             return json;
         }
     }
