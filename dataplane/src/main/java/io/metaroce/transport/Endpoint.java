@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
-import io.metaroce.memory.Access;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.NetAddress;
-import io.metaroce.wire.Opcode;
 import java.util.List;
 
 /**
@@ -49,9 +47,6 @@ public final class Endpoint {
     private final ReplyQueue replies;
     private final Windows windows;
     private final ReceiverShare share;
-    private final StreamTable streams;
-    private final LocalMemory memory;
-    private final StreamSender sender;
     private final PathSender paths;
     private final AckSender acks;
     private final Handshake handshake;
@@ -60,7 +55,8 @@ public final class Endpoint {
     private final Parking parking;
     private final Planes planes;
     private final Receiver receiver;
-    private long requestCounter;
+    private final Requests requests;
+    private final Receives receives;
     private int changesAtTransmit;
 
     /**
@@ -74,10 +70,10 @@ public final class Endpoint {
         replies = new ReplyQueue(state);
         windows = new Windows(state);
         share = new ReceiverShare(state);
-        streams = new StreamTable(state);
+        StreamTable streams = new StreamTable(state);
         state.shared = new SharedReceives(state, streams);
-        memory = new LocalMemory(state);
-        sender = new StreamSender(state, streams, memory);
+        LocalMemory memory = new LocalMemory(state);
+        StreamSender sender = new StreamSender(state, streams, memory);
         ReadResponder reads = new ReadResponder(state, sender);
         StreamReceiver streamReceiver = new StreamReceiver(state, sender, streams, reads, memory);
         sender.failVia(streamReceiver);
@@ -91,6 +87,8 @@ public final class Endpoint {
         Health health = new Health(state, paths, sender, reads);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies, parking, planes, size);
         receiver = new Receiver(state, connections, handshake, replies, parking, planes, windows, paths, acks, share, streams, sender, streamReceiver);
+        requests = new Requests(state, connections, streams, sender, memory);
+        receives = new Receives(state, connections, streams, memory);
     }
 
     // ---- datagrams ----
@@ -260,126 +258,7 @@ public final class Endpoint {
 
     /** Posts a work request to its stream; returns {@link #OK} or why not. The request has no effect unless OK. */
     public int post(int connection, WorkRequest wr) {
-        long c = connections.forWork(connection);
-        if (c <= 0) {
-            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
-        }
-        int bad = check(c, wr);
-        if (bad != OK) {
-            return bad;
-        }
-        long stream = streams.get(c, wr.stream);
-        if (stream == 0) {
-            return BAD_STREAM;
-        }
-        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN || slab.getInt(stream + StreamRecord.LOCAL_FAULT) != 0) {
-            return STREAM_IN_ERROR;
-        }
-        if (state.work.used() == state.work.capacity()) {
-            return QUEUE_FULL;
-        }
-        long work = state.work.take();
-        slab.zero(work, WorkRecord.BYTES);
-        if (!setLocalMemory(work, wr) || !state.completions.reserve()) {
-            memory.release(work);
-            state.work.give(work);
-            return QUEUE_FULL;
-        }
-        boolean request = Opcode.isRequest(wr.opcode);
-        boolean local = wr.opcode == WorkRequest.LOCAL_INVALIDATE;
-        slab.putLong(work + WorkRecord.STREAM, stream);
-        slab.putLong(work + WorkRecord.REMOTE_ADDRESS, wr.remoteAddress);
-        slab.putLong(work + WorkRecord.ID, wr.wrId);
-        slab.putLong(work + WorkRecord.OPERAND, wr.operand);
-        slab.putInt(work + WorkRecord.OPCODE, wr.opcode);
-        slab.putInt(work + WorkRecord.REMOTE_KEY, wr.remoteKey);
-        slab.putInt(work + WorkRecord.IMMEDIATE, Opcode.hasImmediate(wr.opcode) ? wr.immediate : 0);
-        slab.putInt(work + WorkRecord.SEEN, state.regions.changes());
-        slab.putInt(work + WorkRecord.MSN, local ? slab.getInt(stream + StreamRecord.NEXT_MSN)
-                : slab.addInt(stream + StreamRecord.NEXT_MSN, 1) - 1);
-        int length = slab.getInt(work + WorkRecord.LENGTH);
-        if (!local && !request) {
-            int packet = Math.min(slab.getInt(c + ConnectionRecord.PACKET_BYTES), Math.max(1, length));
-            slab.putInt(work + WorkRecord.PACKET_BYTES, packet);
-            slab.putInt(work + WorkRecord.PACKETS, ReadResponder.packets(length, packet));
-        } else {
-            slab.putInt(work + WorkRecord.PACKETS, local ? 0 : 1);
-        }
-        if (request) {
-            // High half: never the same twice in a row for a record; low half: the record.
-            slab.putLong(work + WorkRecord.REQUEST_ID, ++requestCounter << 32 | state.work.indexOf(work));
-        }
-        sender.enqueueWork(stream, work);
-        return OK;
-    }
-
-    /** Whether this may be asked for at all. */
-    private int check(long c, WorkRequest wr) {
-        boolean request = Opcode.isRequest(wr.opcode);
-        if (wr.opcode == WorkRequest.LOCAL_INVALIDATE) {
-            return OK;
-        }
-        if (!request && wr.opcode != Opcode.WRITE && !Opcode.consumesReceive(wr.opcode)) {
-            return BAD_OPCODE;
-        }
-        if (request && (wr.inline || slab.getInt(c + ConnectionRecord.PEER_MAX_READS) == 0)) {
-            return BAD_OPCODE;
-        }
-        Segments segments = wr.segments;
-        long length = segments == null ? wr.length : segments.bytes;
-        boolean atomic = Opcode.isAtomic(wr.opcode);
-        if (length < 0 || length > (wr.inline ? state.config.maxInlineBytes : Limits.MAX_MESSAGE_BYTES) || atomic && length != Long.BYTES) {
-            return BAD_LENGTH;
-        }
-        if (segments != null && segments.count > (atomic ? 1 : state.config.maxSegments)) {
-            return TOO_MANY_SEGMENTS;
-        }
-        int access = request ? Access.LOCAL_WRITE : 0;
-        boolean registered = wr.inline || (segments == null ? isLocal(c, wr.localKey, wr.localAddress, wr.length, access)
-                : areLocal(slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), segments, access));
-        return registered ? OK : BAD_LOCAL_KEY;
-    }
-
-    private boolean areLocal(int domain, Segments segments, int access) {
-        for (int i = 0; i < segments.count; i++) {
-            if (segments.length[i] > 0 && state.regions.check(segments.key[i], domain, segments.address[i], segments.length[i], access)
-                    != RegionTable.OK) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** Notes where the payload lies, or takes a copy; false if there is no room for that. */
-    private boolean setLocalMemory(long work, WorkRequest wr) {
-        Segments segments = wr.segments;
-        slab.putInt(work + WorkRecord.FLAGS, flags(wr));
-        if (wr.opcode == WorkRequest.LOCAL_INVALIDATE) {
-            slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
-            return true;
-        }
-        slab.putLong(work + WorkRecord.COMPARE, wr.compare);
-        if (segments == null) {
-            slab.putLong(work + WorkRecord.LOCAL_ADDRESS, wr.localAddress);
-            slab.putInt(work + WorkRecord.LOCAL_KEY, wr.localKey);
-            slab.putInt(work + WorkRecord.LENGTH, wr.length);
-            return !wr.inline || wr.length == 0 || memory.copyInline(work, wr.localAddress, wr.length);
-        }
-        slab.putInt(work + WorkRecord.LENGTH, (int) segments.bytes);
-        if (segments.bytes > 0 && wr.inline) {
-            return memory.copyInline(work, segments);
-        }
-        if (segments.count <= 1) {
-            slab.putLong(work + WorkRecord.LOCAL_ADDRESS, segments.count == 0 ? 0 : segments.address[0]);
-            slab.putInt(work + WorkRecord.LOCAL_KEY, segments.count == 0 ? 0 : segments.key[0]);
-            return true;
-        }
-        return memory.keep(work, segments);
-    }
-
-    private static int flags(WorkRequest wr) {
-        return (wr.fence ? WorkRecord.FENCE : 0) | (wr.unsignaled ? WorkRecord.UNSIGNALED : 0)
-                | (wr.solicited && Opcode.consumesReceive(wr.opcode) ? WorkRecord.SOLICITED : 0);
+        return requests.post(connection, wr);
     }
 
     /**
@@ -387,68 +266,12 @@ public final class Endpoint {
      * with immediate. The peer may send it as soon as it has heard of it.
      */
     public int postReceive(int connection, int streamId, long address, int length, int localKey, long wrId) {
-        long c = connections.forWork(connection);
-        if (c <= 0) {
-            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
-        }
-        if (length < 0 || length > Limits.MAX_MESSAGE_BYTES) {
-            return BAD_LENGTH;
-        }
-        if (length > 0 && !isLocal(c, localKey, address, length, Access.LOCAL_WRITE)) {
-            return BAD_LOCAL_KEY;
-        }
-        return postReceive(c, streamId, address, length, localKey, 0, wrId);
+        return receives.post(connection, streamId, address, length, localKey, wrId);
     }
 
     /** Like the other one, for memory in up to {@link EndpointConfig#maxSegments} pieces. */
     public int postReceive(int connection, int streamId, Segments segments, long wrId) {
-        long c = connections.forWork(connection);
-        if (c <= 0) {
-            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
-        }
-        int bad = check(slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN), segments);
-        if (bad != OK) {
-            return bad;
-        }
-        long list = segments.count > 1 ? state.segments.keep(segments) : 0;
-        if (segments.count > 1 && list == 0) {
-            return QUEUE_FULL;
-        }
-        int result = postReceive(c, streamId, segments.count == 0 ? 0 : segments.address[0], (int) segments.bytes,
-                segments.count == 0 ? 0 : segments.key[0], list, wrId);
-        if (result != OK && list != 0) {
-            state.segments.give(list);
-        }
-        return result;
-    }
-
-    /** Whether a receive may have this memory. */
-    private int check(int domain, Segments segments) {
-        if (segments.bytes > Limits.MAX_MESSAGE_BYTES) {
-            return BAD_LENGTH;
-        }
-        if (segments.count > state.config.maxSegments) {
-            return TOO_MANY_SEGMENTS;
-        }
-        return areLocal(domain, segments, Access.LOCAL_WRITE) ? OK : BAD_LOCAL_KEY;
-    }
-
-    private int postReceive(long c, int streamId, long address, int length, int localKey, long list, long wrId) {
-        long stream = streams.get(c, streamId);
-        if (stream == 0) {
-            return BAD_STREAM;
-        }
-        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
-            return STREAM_IN_ERROR;
-        }
-        if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
-            return BAD_QUEUE;
-        }
-        if (!ReceiveQueue.post(state, stream, address, length, localKey, list, wrId)) {
-            return QUEUE_FULL;
-        }
-        streams.tellCredit(stream);
-        return OK;
+        return receives.post(connection, streamId, segments, wrId);
     }
 
     /** Takes the next completion; false if there is none. */
@@ -476,37 +299,12 @@ public final class Endpoint {
      * @return {@link #OK}, {@link #BAD_QUEUE}, {@link #BAD_LENGTH}, {@link #BAD_LOCAL_KEY} or {@link #QUEUE_FULL}
      */
     public int postSharedReceive(int queue, long address, int length, int localKey, long wrId) {
-        if (!state.shared.exists(queue)) {
-            return BAD_QUEUE;
-        }
-        if (length < 0 || length > Limits.MAX_MESSAGE_BYTES) {
-            return BAD_LENGTH;
-        }
-        if (length > 0 && state.regions.check(localKey, state.config.sharedReceiveDomains[queue], address, length, Access.LOCAL_WRITE)
-                != RegionTable.OK) {
-            return BAD_LOCAL_KEY;
-        }
-        return state.shared.post(queue, address, length, localKey, 0, wrId) ? OK : QUEUE_FULL;
+        return receives.postShared(queue, address, length, localKey, wrId);
     }
 
     /** Like the other one, for memory in up to {@link EndpointConfig#maxSegments} pieces. */
     public int postSharedReceive(int queue, Segments segments, long wrId) {
-        if (!state.shared.exists(queue)) {
-            return BAD_QUEUE;
-        }
-        int bad = check(state.config.sharedReceiveDomains[queue], segments);
-        if (bad != OK) {
-            return bad;
-        }
-        long list = segments.count > 1 ? state.segments.keep(segments) : 0;
-        if (segments.count > 1 && list == 0 || !state.shared.post(queue, segments.count == 0 ? 0 : segments.address[0], (int) segments.bytes,
-                segments.count == 0 ? 0 : segments.key[0], list, wrId)) {
-            if (list != 0) {
-                state.segments.give(list);
-            }
-            return QUEUE_FULL;
-        }
-        return OK;
+        return receives.postShared(queue, segments, wrId);
     }
 
     /**
@@ -518,45 +316,7 @@ public final class Endpoint {
      *     stream that has receives of its own or another queue; or why else not, as in {@link #post}
      */
     public int useSharedReceives(int connection, int streamId, int queue) {
-        long c = connections.forWork(connection);
-        if (c <= 0) {
-            return c == 0 ? BAD_CONNECTION : NO_CONTEXT;
-        }
-        if (!state.shared.exists(queue)
-                || state.config.sharedReceiveDomains[queue] != slab.getInt(c + ConnectionRecord.PROTECTION_DOMAIN)) {
-            return BAD_QUEUE;
-        }
-        if (streamId == ALL_STREAMS) {
-            slab.putInt(c + ConnectionRecord.SHARED_QUEUE, queue + 1);
-            // The peer may have asked for receives already.
-            for (long s = slab.getLong(c + ConnectionRecord.ALL_STREAMS); s != 0; s = slab.getLong(s + StreamRecord.NEXT_OF_CONNECTION)) {
-                if (mayShare(s)) {
-                    state.shared.attach(s, queue);
-                }
-            }
-            return OK;
-        }
-        long stream = streams.get(c, streamId);
-        if (stream == 0) {
-            return BAD_STREAM;
-        }
-        if (slab.getInt(stream + StreamRecord.STATE) != StreamRecord.OPEN) {
-            return STREAM_IN_ERROR;
-        }
-        int has = slab.getInt(stream + StreamRecord.SHARED_QUEUE);
-        if (has == queue + 1) {
-            return OK;
-        }
-        if (!mayShare(stream)) {
-            return BAD_QUEUE;
-        }
-        state.shared.attach(stream, queue);
-        return OK;
-    }
-
-    private boolean mayShare(long stream) {
-        return slab.getInt(stream + StreamRecord.STATE) == StreamRecord.OPEN && slab.getInt(stream + StreamRecord.SHARED_QUEUE) == 0
-                && slab.getInt(stream + StreamRecord.RECEIVES_POSTED) == 0;
+        return receives.useShared(connection, streamId, queue);
     }
 
     /**
@@ -574,10 +334,6 @@ public final class Endpoint {
     /** Receives of the queue that are not bound to a stream. */
     public int freeSharedReceives(int queue) {
         return state.shared.free(queue);
-    }
-
-    private boolean isLocal(long c, int key, long address, int length, int access) {
-        return length == 0 || memory.isRegistered(c, key, address, length, access);
     }
 
     // ---- observation ----

@@ -20,8 +20,22 @@ final class LocalMemory {
         slab = state.slab;
     }
 
-    boolean isRegistered(long connection, int key, long address, int length, int access) {
-        return state.regions.check(key, slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN), address, length, access) == RegionTable.OK;
+    /** Whether a range may be named in this protection domain. One of no bytes always may. */
+    boolean isRegistered(int domain, int key, long address, int length, int access) {
+        return length == 0 || state.regions.check(key, domain, address, length, access) == RegionTable.OK;
+    }
+
+    boolean areRegistered(int domain, Segments segments, int access) {
+        for (int i = 0; i < segments.count; i++) {
+            if (!isRegistered(domain, segments.key[i], segments.address[i], segments.length[i], access)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    int domain(long connection) {
+        return slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN);
     }
 
     /** Whether the memory of a request of ours may still be used. Not for responses. */
@@ -35,11 +49,11 @@ final class LocalMemory {
         int access = Opcode.isRequest(slab.getInt(work + WorkRecord.OPCODE)) ? Access.LOCAL_WRITE : 0;
         int flags = slab.getInt(work + WorkRecord.FLAGS);
         if ((flags & WorkRecord.SEGMENTED) != 0) {
-            if (!areRegistered(connection, slab.getLong(work + WorkRecord.SEGMENTS), length, access)) {
+            if (!state.segments.areRegistered(state.regions, domain(connection), slab.getLong(work + WorkRecord.SEGMENTS), length, access)) {
                 return false;
             }
-        } else if (length > 0 && (flags & WorkRecord.INLINE) == 0 && !isRegistered(connection, slab.getInt(work + WorkRecord.LOCAL_KEY), slab.getLong(work + WorkRecord.LOCAL_ADDRESS),
-                length, access)) {
+        } else if ((flags & WorkRecord.INLINE) == 0 && !isRegistered(domain(connection), slab.getInt(work + WorkRecord.LOCAL_KEY),
+                slab.getLong(work + WorkRecord.LOCAL_ADDRESS), length, access)) {
             return false;
         }
         slab.putInt(work + WorkRecord.SEEN, changes);
@@ -56,19 +70,15 @@ final class LocalMemory {
         int length = slab.getInt(entry + ReceiveQueue.LENGTH);
         long list = slab.getLong(entry + ReceiveQueue.SEGMENTS);
         if (list != 0) {
-            if (!areRegistered(connection, list, length, Access.LOCAL_WRITE)) {
+            if (!state.segments.areRegistered(state.regions, domain(connection), list, length, Access.LOCAL_WRITE)) {
                 return false;
             }
-        } else if (length > 0 && !isRegistered(connection, slab.getInt(entry + ReceiveQueue.LOCAL_KEY), slab.getLong(entry + ReceiveQueue.ADDRESS),
+        } else if (!isRegistered(domain(connection), slab.getInt(entry + ReceiveQueue.LOCAL_KEY), slab.getLong(entry + ReceiveQueue.ADDRESS),
                 length, Access.LOCAL_WRITE)) {
             return false;
         }
         slab.putInt(entry + ReceiveQueue.SEEN, changes);
         return true;
-    }
-
-    private boolean areRegistered(long connection, long list, int length, int access) {
-        return state.segments.areRegistered(state.regions, slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN), list, length, access);
     }
 
     // ---- copies and lists ----

@@ -48,6 +48,15 @@ public final class Segments {
         return this;
     }
 
+    /** Of the first piece; 0 if there is none. */
+    long firstAddress() {
+        return count == 0 ? 0 : address[0];
+    }
+
+    int firstKey() {
+        return count == 0 ? 0 : key[0];
+    }
+
     public int count() {
         return count;
     }
