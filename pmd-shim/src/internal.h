@@ -43,4 +43,19 @@ void mrpmd_kernel_mtu_restore(uint16_t port);
 /* Installs the guard for the memif driver if it is loaded; returns 1 if the guard is in place. */
 int mrpmd_guard_install(void);
 
+/* A set-up call, to be run here or on the interrupt thread. */
+struct mrpmd_call {
+  int (*work)(struct mrpmd_call *);
+  uint16_t port;
+  const char *arguments;
+  struct mrpmd_setup *setup;
+  char *error;
+  uint32_t error_size;
+  int result;
+  int done;
+};
+
+/* Runs the call where no interrupt of a driver is handled meanwhile, and returns its result. Not from an interrupt's handler. */
+int mrpmd_call_beside_interrupts(struct mrpmd_call *call);
+
 #endif

@@ -59,14 +59,28 @@ static int find(const char *name) {
   return rte_eth_dev_get_port_by_name(name, &port) == 0 ? port : -ENODEV;
 }
 
-int mrpmd_device_add(const char *arguments, char *error, uint32_t error_size) {
+static int is_memif(uint16_t port) {
+  struct rte_eth_dev_info info;
+  return rte_eth_dev_info_get(port, &info) == 0 && info.driver_name != NULL && strcmp(info.driver_name, "net_memif") == 0;
+}
+
+/* Runs a call that changes a port, beside the driver's own work. */
+static int change(struct mrpmd_call *call) { return is_memif(call->port) ? mrpmd_call_beside_interrupts(call) : call->work(call); }
+
+static int add(struct mrpmd_call *call) {
+  const char *arguments = call->arguments;
   mrpmd_log_mark();
   int rc = rte_dev_probe(arguments);
-  if (rc < 0) return mrpmd_fail(error, error_size, rc, "adding device %s", arguments);
+  if (rc < 0) return mrpmd_fail(call->error, call->error_size, rc, "adding device %s", arguments);
   char name[MRPMD_NAME_SIZE];
   snprintf(name, sizeof(name), "%.*s", (int)strcspn(arguments, ","), arguments);
   int port = find(name);
-  return port < 0 ? mrpmd_fail(error, error_size, ENODEV, "device %s has no port", arguments) : port;
+  return port < 0 ? mrpmd_fail(call->error, call->error_size, ENODEV, "device %s has no port", arguments) : port;
+}
+
+int mrpmd_device_add(const char *arguments, char *error, uint32_t error_size) {
+  struct mrpmd_call call = {.work = add, .arguments = arguments, .error = error, .error_size = error_size};
+  return strncmp(arguments, "net_memif", strlen("net_memif")) == 0 ? mrpmd_call_beside_interrupts(&call) : add(&call);
 }
 
 int mrpmd_port_find(const char *name, char *error, uint32_t error_size) {
@@ -106,8 +120,11 @@ static int apply_mtu(uint16_t port, uint32_t mtu, const struct rte_eth_dev_info 
   return rc == 0 || traits & MRPMD_TRAIT_SOFT_MTU ? 0 : rc;
 }
 
-int mrpmd_configure(int32_t number, struct mrpmd_setup *setup, char *error, uint32_t error_size) {
-  uint16_t port = (uint16_t)number;
+static int configure(struct mrpmd_call *call) {
+  uint16_t port = call->port;
+  struct mrpmd_setup *setup = call->setup;
+  char *error = call->error;
+  uint32_t error_size = call->error_size;
   struct rte_eth_dev_info info;
   mrpmd_log_mark();
   int rc = rte_eth_dev_info_get(port, &info);
@@ -165,17 +182,32 @@ int mrpmd_configure(int32_t number, struct mrpmd_setup *setup, char *error, uint
   return 0;
 }
 
-int mrpmd_start(int32_t port, char *error, uint32_t error_size) {
+int mrpmd_configure(int32_t port, struct mrpmd_setup *setup, char *error, uint32_t error_size) {
+  struct mrpmd_call call = {.work = configure, .port = (uint16_t)port, .setup = setup, .error = error, .error_size = error_size};
+  return change(&call);
+}
+
+static int start(struct mrpmd_call *call) {
   mrpmd_log_mark();
-  int rc = rte_eth_dev_start((uint16_t)port);
+  int rc = rte_eth_dev_start(call->port);
   /* Some drivers answer -1: no errno. */
-  if (rc != 0) return mrpmd_fail(error, error_size, rc == -1 ? ENOTCONN : rc, "starting port %d", port);
+  if (rc != 0) return mrpmd_fail(call->error, call->error_size, rc == -1 ? ENOTCONN : rc, "starting port %d", call->port);
   /* Neighbour discovery and broadcasts need it; virtual devices deliver everything anyway. */
-  rte_eth_allmulticast_enable((uint16_t)port);
+  rte_eth_allmulticast_enable(call->port);
   return 0;
 }
 
-int mrpmd_stop(int32_t port) { return rte_eth_dev_stop((uint16_t)port); }
+int mrpmd_start(int32_t port, char *error, uint32_t error_size) {
+  struct mrpmd_call call = {.work = start, .port = (uint16_t)port, .error = error, .error_size = error_size};
+  return change(&call);
+}
+
+static int stop(struct mrpmd_call *call) { return rte_eth_dev_stop(call->port); }
+
+int mrpmd_stop(int32_t port) {
+  struct mrpmd_call call = {.work = stop, .port = (uint16_t)port};
+  return change(&call);
+}
 
 /* Whether a port is on the device: some have several. */
 static int has_port(const struct rte_device *device) {
@@ -187,8 +219,8 @@ static int has_port(const struct rte_device *device) {
   return 0;
 }
 
-int mrpmd_close(int32_t number) {
-  uint16_t port = (uint16_t)number;
+static int close_port(struct mrpmd_call *call) {
+  uint16_t port = call->port;
   struct rte_eth_dev_info info;
   int rc = rte_eth_dev_info_get(port, &info);
   if (rc != 0) return rc;
@@ -200,6 +232,11 @@ int mrpmd_close(int32_t number) {
   mrpmd_kernel_mtu_restore(port);
   /* Until it is removed from its bus a device's name stays taken, and it cannot be added again. */
   return device == NULL || has_port(device) ? rc : rte_dev_remove(device);
+}
+
+int mrpmd_close(int32_t port) {
+  struct mrpmd_call call = {.work = close_port, .port = (uint16_t)port};
+  return change(&call);
 }
 
 int mrpmd_link_up(int32_t port) {

@@ -11,6 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 final class Device {
     /** A memif client finds its server, at first and after every loss, only by being started again. */
     private static final long RESTART_NS = 300_000_000L;
+    private static final long RESTART_MOST_NS = 2_400_000_000L;
     private static final int QUEUE = 0;
 
     final int port;
@@ -25,6 +26,7 @@ final class Device {
     private boolean started;
     private boolean up;
     private long startedNs;
+    private long patienceNs = RESTART_NS;
 
     /** Finds the device, or adds it to DPDK's (hot-plugs it) if there is none of this name. */
     Device(String device, int mtu) {
@@ -81,17 +83,21 @@ final class Device {
     boolean poll(long nowNs) {
         boolean before = up;
         up = started && Pmd.linkUp(port);
-        if (!up && restarts && nowNs - startedNs >= RESTART_NS) {
+        if (up) {
+            patienceNs = RESTART_NS;
+        } else if (restarts && nowNs - startedNs >= patienceNs) {
             startedNs = nowNs;
             restart();
         }
         return up != before;
     }
 
+    /** Starting again ends an introduction that is under way with a slow server, so each gets twice the time of the one before. */
     private void restart() {
         if (started) {
             Pmd.stop(port);
             started = false;
+            patienceNs = Math.min(2 * patienceNs, RESTART_MOST_NS);
         }
         try {
             Pmd.start(port);

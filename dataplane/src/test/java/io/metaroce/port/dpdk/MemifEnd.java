@@ -134,7 +134,8 @@ final class MemifEnd {
             tx.payloadLength[k] = rx.length[i] - HEADER;
             to(k, rx.plane[i], new NetAddress(rx.sourceHigh[i], rx.sourceLow[i], DpdkConfig.DEFAULT_UDP_PORT));
         }
-        while (tx.count > 0 && port.isUp(0)) {
+        // What cannot be sent is dropped, so this ends: nothing may wait for the next receive, which frees what it names.
+        while (tx.count > 0) {
             port.send(tx);
         }
     }
