@@ -55,9 +55,9 @@ public final class Mutants {
             new Mutant("a receive too many is told", "AckSender", "news", Mutant.lastArgument("AckSender.control", b -> b.iconst_1().iadd())),
             new Mutant("a credit request is not answered", "StreamReceiver", "onCreditRequest", Mutant.callIs("StreamTable.addNews", 0)),
             new Mutant("flushed work completes well", "StreamSender", "settle", Mutant.constant(100, 0)),
-            new Mutant("a fence holds nothing back", "Endpoint", "flags", Mutant.fieldIs("WorkRequest.fence", 0)),
-            new Mutant("an unsignaled request completes", "Endpoint", "flags", Mutant.fieldIs("WorkRequest.unsignaled", 0)),
-            new Mutant("nobody is solicited", "Endpoint", "flags", Mutant.fieldIs("WorkRequest.solicited", 0)),
+            new Mutant("a fence holds nothing back", "Requests", "flags", Mutant.fieldIs("WorkRequest.fence", 0)),
+            new Mutant("an unsignaled request completes", "Requests", "flags", Mutant.fieldIs("WorkRequest.unsignaled", 0)),
+            new Mutant("nobody is solicited", "Requests", "flags", Mutant.fieldIs("WorkRequest.solicited", 0)),
             // Reads, atomics, memory.
             new Mutant("a Read is executed before its turn", "StreamReceiver", "act", new EarlyRead()),
             new Mutant("an atomic is answered, not executed", "ReadResponder", "execute", Mutant.callIs("Words.fetchAndAdd", 0)),
