@@ -28,7 +28,9 @@ enum Fault {
     /** Streams take their receives from queues of their host. */
     SHARED,
     /** Connections give their contexts back while they are idle, of which there may be few. */
-    PARK;
+    PARK,
+    /** Planes are added, moved to other addresses, and removed. */
+    PLANES;
 
     static final int ALL = (1 << values().length) - 1;
 

@@ -10,6 +10,8 @@ final class Frame implements Comparable<Frame> {
     long order;
     int length;
     int plane;
+    /** Which of the addresses that its receiver has had there it goes to. */
+    int generation;
     int ecn;
     long sourceHigh;
     long sourceLow;

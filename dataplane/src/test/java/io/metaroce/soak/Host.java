@@ -34,6 +34,11 @@ final class Host {
     boolean awaitsSolicited;
     Endpoint endpoint;
     int incarnation;
+    /** Where it is on each plane now, null where it is not, and how often that changed. */
+    final NetAddress[] addresses;
+    final int[] generations;
+    /** Its planes may change. */
+    boolean moves;
     long lastPollNs;
     long pausedUntilNs;
     long fullAtNs;
@@ -47,6 +52,8 @@ final class Host {
         this.config = config;
         this.memory = memory;
         this.pollNs = pollNs;
+        addresses = config.localAddresses.clone();
+        generations = new int[addresses.length];
         tx = new TxBurst(burst);
         rx = new RxBurst(burst);
         for (int i = 0; i < burst; i++) {
@@ -58,6 +65,10 @@ final class Host {
     void start(long secret) {
         regions = new RegionTable();
         memory.register(regions);
+        for (int p = 0; p < addresses.length; p++) {
+            config.localAddresses[p] = addresses[p];
+            config.sourcePorts[p] = addresses[p] == null ? null : config.sourcePorts[0];
+        }
         config.secret = secret;
         config.seed = secret ^ 0x5eed;
         endpoint = new Endpoint(config, regions);
@@ -96,7 +107,25 @@ final class Host {
     }
 
     static NetAddress address(int host, int plane) {
-        return new NetAddress(0, 0xffff_0a00_0000L | (long) plane << 8 | host + 1, PORT);
+        return address(host, plane, 0);
+    }
+
+    /** The address that a host has on a plane after so many changes. */
+    static NetAddress address(int host, int plane, int generation) {
+        return new NetAddress(0, 0xffff_0a00_0000L | (long) generation << 16 | (long) plane << 8 | host + 1, PORT);
+    }
+
+    static int generationOf(long addressLow) {
+        return (int) (addressLow >>> 16 & 0xff);
+    }
+
+    boolean isOn(int plane, int generation) {
+        return plane < addresses.length && addresses[plane] != null && generations[plane] == generation;
+    }
+
+    /** Whether the text names one of the host's addresses. */
+    boolean isNamedIn(String text) {
+        return text.matches(".*\\b10\\.\\d+\\.\\d+\\." + (number + 1) + ":" + PORT + "\\b.*");
     }
 
     static final int PORT = 14_791;

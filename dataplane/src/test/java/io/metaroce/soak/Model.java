@@ -335,7 +335,7 @@ final class Model {
             }
             case Completion.CONNECTION_LOST -> {
                 count(Check.LOST);
-                if (!side.abortedByUs && !side.peerIsGone() && !silenceIsPossible && !contextsAreScarce && !peerCloses(side)) {
+                if (!side.abortedByUs && !side.peerIsGone() && !silenceIsPossible && !contextsAreScarce && !side.mayBeForgotten() && !peerCloses(side)) {
                     throw new Violation(side + ": " + m + " was lost with the connection, but nothing ended it");
                 }
             }
@@ -486,9 +486,8 @@ final class Model {
         if (side == null) {
             throw new Violation(host + ": event for connection 0x" + Integer.toHexString(e.connection) + ", which is not there: " + e.text());
         }
-        String peer = Host.address(side.peerHost.number, 0).toString();
-        if (!e.text().contains(peer)) {
-            throw new Violation(side + ": the event does not name its peer " + peer + ": " + e.text());
+        if (!side.peerHost.isNamedIn(e.text())) {
+            throw new Violation(side + ": the event does not name its peer: " + e.text());
         }
         switch (e.kind) {
             case Event.CONNECTED -> {
@@ -510,8 +509,9 @@ final class Model {
             }
             case Event.FAILED -> {
                 boolean fits = switch (e.reason) {
-                    case Reason.TIMEOUT -> silenceIsPossible || contextsAreScarce || side.peerIsGone() || side.state == Side.CONNECTING && side.peerHost.wasRestarted;
-                    case Reason.PEER_RESTARTED -> side.peerIsGone() || silenceIsPossible || peerCloses(side);
+                    case Reason.TIMEOUT -> silenceIsPossible || contextsAreScarce || side.peerIsGone() || side.state == Side.CONNECTING && side.peerHost.wasRestarted
+                            || side.mayBeForgotten();
+                    case Reason.PEER_RESTARTED -> side.mayBeForgotten() || side.peerIsGone() || silenceIsPossible || peerCloses(side);
                     case Reason.APPLICATION_ABORT, Reason.SHUTDOWN -> side.peer != null && side.peer.abortedByUs
                             && side.peer.abortReason == e.reason;
                     default -> false;
@@ -559,10 +559,18 @@ final class Model {
         if (side.state != Side.UP || side.peer == null || side.peer.state != Side.UP) {
             return true;
         }
+        boolean[] used = new boolean[Network.PLANES];
         int paths = side.host.endpoint.pathCount(side.handle);
         for (int i = 0; i < paths; i++) {
             side.host.endpoint.readPath(side.handle, i, pathStats);
-            if (pathStats.state != 0 || pathStats.planeDown) {
+            boolean good = pathStats.state == 0 && !pathStats.planeDown;
+            if (side.isCommon(pathStats.plane) ? !good : !pathStats.planeDown) {
+                return false;
+            }
+            used[pathStats.plane] = true;
+        }
+        for (int p = 0; p < used.length; p++) {
+            if (side.isCommon(p) && !used[p] && !side.isParked()) {
                 return false;
             }
         }

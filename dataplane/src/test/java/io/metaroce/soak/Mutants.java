@@ -110,6 +110,10 @@ public final class Mutants {
             new Mutant("what was out is forgotten when the peer has parked", "Parking", "orphan", Mutant.callIs("EndpointState.append", 0)),
             new Mutant("a parked connection is not known again", "Parking", "called", Mutant.returns(-2, CD_long)),
             new Mutant("nobody hears that the peer has parked", "Parking", "acknowledge", Mutant.returns(0, CD_void), 263),
+            // Planes that change.
+            new Mutant("a stated plane is used unasked", "Planes", "onState", new Unasked()),
+            new Mutant("a plane that is gone is used on", "Planes", "leave", Mutant.returns(0, CD_void)),
+            new Mutant("nobody states where a plane is", "Planes", "declare", Mutant.returns(0, CD_void)),
             // Encryption.
             new Mutant("keys change before the peer has confirmed", "Sealing", "seal", Mutant.fieldIs("Sealing$Session.confirmed", 1)),
             new Mutant("a number is used twice", "Sealing", "seal", Mutant.lastArgument("Slab.addInt", b -> b.pop().iconst_0())),
@@ -201,6 +205,21 @@ public final class Mutants {
                 hits++;
                 var region = java.lang.constant.ClassDesc.of("io.metaroce.memory.MemoryRegion");
                 to.pop2().aload(1).invokevirtual(region, "key", java.lang.constant.MethodTypeDesc.of(CD_int));
+            } else {
+                to.with(e);
+            }
+        }
+    }
+
+    /** Instead of being challenged, whoever is at the stated address is believed. */
+    private static final class Unasked extends Mutant.Change {
+        @Override
+        void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
+            // onState(connection, plane number, plane, at, now)
+            if (e instanceof InvokeInstruction i && i.name().equalsString("wake")) {
+                hits++;
+                to.pop2().pop2().pop().aload(0).lload(1).iload(3).lload(4).lload(8).invokevirtual(i.owner().asSymbol(), "take",
+                        java.lang.constant.MethodTypeDesc.of(CD_void, CD_long, CD_int, CD_long, CD_long));
             } else {
                 to.with(e);
             }

@@ -87,6 +87,10 @@ final class Network {
         int toPlane = (int) (tx.destinationLow[i] >>> 8 & 0xff);
         int length = tx.headerLength[i] + tx.payloadLength[i];
         digest = (digest ^ nowNs ^ (long) length << 40 ^ (long) (plane * 31 + port) << 52) * 0x9e3779b97f4a7c15L;
+        int generation = Host.generationOf(tx.destinationLow[i]);
+        if (from.addresses[plane] == null) {
+            throw new Violation(from + " sends on plane " + plane + ", which it has given up");
+        }
         if (to < 0 || to >= hosts.size() || toPlane != plane || tx.destinationPort[i] != Host.PORT || port < 0 || port >= PORTS
                 || length > Frame.ROOM) {
             if (damaged && Prefix.type(tx.header[i]) == Type.RESET) {
@@ -95,7 +99,11 @@ final class Network {
             }
             throw new Violation(from + " sends " + length + " B on plane " + plane + " to an address that nobody has");
         }
-        wire.look(from, hosts.get(to), tx.header[i], length, plane, tx.sourcePort[i]);
+        wire.look(from, hosts.get(to), tx.header[i], length, plane, generation, tx.sourcePort[i]);
+        if (!hosts.get(to).isOn(plane, generation)) {
+            // Nobody is there any more.
+            return;
+        }
         int route = ((from.number * hosts.size() + to) * PLANES + plane) * PORTS + port;
         if (isLost(from.number, to, plane, port, nowNs)) {
             faults++;
@@ -123,6 +131,7 @@ final class Network {
         lastNs[route] = at;
         faults += ecn == 3 ? 1 : 0;
         Frame f = frame(from, tx, i, length, plane, ecn);
+        f.generation = generation;
         tap.accept(f);
         if (corrupt > 0 && random.nextDouble() < corrupt) {
             faults++;
@@ -189,8 +198,8 @@ final class Network {
         f.length = length;
         f.plane = plane;
         f.ecn = ecn;
-        f.sourceHigh = from.config.localAddresses[plane].high();
-        f.sourceLow = from.config.localAddresses[plane].low();
+        f.sourceHigh = from.addresses[plane].high();
+        f.sourceLow = from.addresses[plane].low();
         f.sourcePort = tx.sourcePort[i];
         f.corrupt = false;
         f.from = from;
@@ -203,6 +212,7 @@ final class Network {
         Bytes.copy(o.address, f.address, o.length);
         f.length = o.length;
         f.plane = o.plane;
+        f.generation = o.generation;
         f.ecn = o.ecn;
         f.sourceHigh = o.sourceHigh;
         f.sourceLow = o.sourceLow;

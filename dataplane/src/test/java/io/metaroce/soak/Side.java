@@ -80,6 +80,16 @@ final class Side {
         return host.endpoint.isParked(handle);
     }
 
+    /** Both ends have this plane now. */
+    boolean isCommon(int plane) {
+        return plane < host.addresses.length && host.addresses[plane] != null && plane < peerHost.addresses.length && peerHost.addresses[plane] != null;
+    }
+
+    /** An endpoint whose planes change forgets connections of which it does not know yet that its peer has heard of them. */
+    boolean mayBeForgotten() {
+        return peer == null && peerHost.moves;
+    }
+
     boolean isIdle() {
         for (Stream s : streams) {
             if (!s.pending.isEmpty()) {

@@ -25,6 +25,7 @@ final class Traffic {
     private final WorkRequest request = new WorkRequest();
     private final Segments segments = new Segments(Settings.SEGMENTS);
     private final OwnMemory ownMemory = new OwnMemory(this);
+    private final PlaneChanges planeChanges;
     private boolean ending;
 
     Traffic(Simulation simulation, List<Host> hosts, Model model, SplittableRandom work) {
@@ -32,6 +33,7 @@ final class Traffic {
         this.hosts = hosts;
         this.model = model;
         this.work = work;
+        planeChanges = new PlaneChanges(simulation, hosts, model);
     }
 
     private boolean has(Fault f) {
@@ -46,7 +48,7 @@ final class Traffic {
         if (from.pausedUntilNs > model.nowNs || from.sides.size() >= MOST_CONNECTIONS || to.sides.size() >= MOST_CONNECTIONS) {
             return;
         }
-        int handle = from.endpoint.connect(from.clock(model.nowNs), to.config.localAddresses[0], 0);
+        int handle = from.endpoint.connect(from.clock(model.nowNs), to.addresses[0], 0);
         if (handle <= 0) {
             if (from.endpoint.liveConnections() != from.config.maxConnections) {
                 throw new Violation(from + " cannot connect, but has room");
@@ -153,6 +155,10 @@ final class Traffic {
 
     /** One of the things that scenarios did not know of at first. */
     void disturb(SplittableRandom r) {
+        if (has(Fault.PLANES) && r.nextInt(3) == 0) {
+            planeChanges.change(r);
+            return;
+        }
         Side s = anySide(r);
         if (s == null) {
             return;

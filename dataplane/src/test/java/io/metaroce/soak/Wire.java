@@ -12,6 +12,7 @@ import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.PathBlock;
+import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Rate16;
@@ -23,6 +24,7 @@ import io.metaroce.wire.Tlv;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -37,6 +39,7 @@ import java.util.Set;
 final class Wire {
     /** Changes of demand below this part of the line may wait for the next division (MR-SHARE-012). */
     private static final int DEMAND_STEPS = 50;
+
 
     private record Name(int host, int incarnation, int cid) { }
 
@@ -97,11 +100,17 @@ final class Wire {
     private final Set<Challenge> challenged = new HashSet<>();
     private final Map<Name, Heard> heard = new HashMap<>();
     private final Map<Name, Seal> seals = new HashMap<>();
+    private final Map<Name, Long> nonces = new HashMap<>();
+    /** By a host and its peer's CID. */
+    private final Map<Name, Places> places = new HashMap<>();
     /** The connection that an INIT with RESUME names, by its host, 0 and CID. */
     private final Map<Name, Integer> calls = new HashMap<>();
     /** Of connections that were resumed: handle by own CID, and own CID by handle. */
     private final Map<Name, Integer> handles = new HashMap<>();
     private final Map<Name, Integer> cids = new HashMap<>();
+    /** A host's own CID of the context in which it sends to a CID of its peer's, where that is not its handle. */
+    private final Map<Name, Integer> contexts = new HashMap<>();
+    private final Map<Name, Seal> sealsByOwnCid = new HashMap<>();
     /** Newest key generation that a host has heard its peer opened, by the host's own CID. */
     private final Map<Name, Integer> confirmed = new HashMap<>();
     /** Shares told by one host on one plane at one time, to those who ask for some. */
@@ -127,7 +136,7 @@ final class Wire {
         return newestFlow;
     }
 
-    void look(Host from, Host to, long at, int length, int plane, int port) {
+    void look(Host from, Host to, long at, int length, int plane, int generation, int port) {
         if (Prefix.type(at) == Type.SEALED) {
             sealed(from, to, at);
             return;
@@ -135,6 +144,9 @@ final class Wire {
         int malformed = Validate.check(at, length);
         if (malformed != 0) {
             throw new Violation(from + " sends a malformed " + Type.name(Prefix.type(at)) + ": " + malformed);
+        }
+        if (to.moves) {
+            askedFirst(from, at, plane, generation);
         }
         switch (Prefix.type(at)) {
             case Type.DATA -> data(from, to, at, plane, port);
@@ -158,6 +170,69 @@ final class Wire {
         }
     }
 
+    // ---- planes that change ----
+
+    /** What a host knows of the places of a peer's end of a connection, by plane. */
+    private static final class Places {
+        final BitSet[] known = new BitSet[Network.PLANES];
+        final int[] stated = new int[Network.PLANES];
+        final int[] sequence = new int[Network.PLANES];
+
+        Places() {
+            for (int p = 0; p < known.length; p++) {
+                known[p] = new BitSet();
+            }
+        }
+    }
+
+    private Places places(Host host, int peerCid) {
+        return places.computeIfAbsent(new Name(host.number, host.incarnation, peerCid), n -> new Places());
+    }
+
+    /** Nothing but a challenge goes to an address that was stated, before somebody answered there. */
+    private void askedFirst(Host from, long at, int plane, int generation) {
+        boolean ofConnection = switch (Prefix.type(at)) {
+            case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK -> true;
+            case Type.PLANE -> PlaneHeader.kind(at) != PlaneHeader.CHALLENGE;
+            default -> false;
+        };
+        Places p = places.get(new Name(from.number, from.incarnation, Prefix.destinationCid(at)));
+        if (ofConnection && p != null) {
+            require(p.known[plane].get(generation), from, "address " + generation + " of plane " + plane + " is used before anybody answered there", at);
+            if (generation > 0) {
+                model.count(Check.ASKED_FIRST);
+            }
+        }
+    }
+
+    private void heardOfPlaces(Host to, long at, int length) {
+        switch (Prefix.type(at)) {
+            case Type.INIT -> told(places(to, InitHeader.initiatorCid(at)), at + InitHeader.LENGTH, at + length);
+            case Type.ACCEPT -> told(places(to, AcceptHeader.responderCid(at)), at + AcceptHeader.LENGTH, at + length);
+            case Type.PLANE -> {
+                Places p = places(to, PlaneHeader.senderCid(at));
+                int plane = PlaneHeader.plane(at);
+                if (PlaneHeader.kind(at) == PlaneHeader.STATE && PlaneHeader.port(at) != 0 && PlaneHeader.sequence(at) - p.sequence[plane] > 0) {
+                    p.sequence[plane] = PlaneHeader.sequence(at);
+                    p.stated[plane] = Host.generationOf(PlaneHeader.addressLow(at));
+                } else if (PlaneHeader.kind(at) == PlaneHeader.RESPONSE && PlaneHeader.sequence(at) == p.sequence[plane]) {
+                    p.known[plane].set(p.stated[plane]);
+                }
+            }
+            default -> { }
+        }
+    }
+
+    private static void told(Places p, long tlvs, long end) {
+        for (long t = tlvs; t < end; t += Tlv.sizeOf(Bytes.getU16(t + 2))) {
+            for (int i = 0; Bytes.getU8(t) == Tlv.PLANES && i < Bytes.getU16(t + 2) / Tlv.PLANE_LENGTH; i++) {
+                p.known[i].set(Host.generationOf(Bytes.getLong(t + 4 + (long) i * Tlv.PLANE_LENGTH + 8)));
+            }
+        }
+    }
+
+    // ---- handshake ----
+
     private void accept(Host from, Host to, long at) {
         int call = Prefix.destinationCid(at);
         Integer name = calls.get(new Name(to.number, 0, call));
@@ -173,6 +248,8 @@ final class Wire {
             handles.put(nameOf(caller, call), caller.handle);
             goOn(side, cidOf(caller), call);
             goOn(caller, cidOf(side), cid);
+            contexts.put(nameOf(side, call), cid);
+            contexts.put(nameOf(caller, cid), call);
             cids.put(nameOf(caller, caller.handle), call);
             cids.put(nameOf(side, side.handle), cid);
             model.count(Check.RESUMED);
@@ -219,22 +296,30 @@ final class Wire {
         int before = seal.generation;
         seal.generation = generation;
         Side own = sideOf(from, cid, to);
+        int ownCid = own == null ? 0 : contexts.getOrDefault(nameOf(own, cid), own.handle);
         if (generation != before) {
             require((generation - before & 15) == 1, from, "key generation " + generation + " after " + before, at);
-            require(own == null || confirmed.getOrDefault(new Name(from.number, from.incarnation, cidOf(own)), 0) == before, from,
-                    "another key before the peer has confirmed the last", at);
+            require(own == null || confirmed.getOrDefault(new Name(from.number, from.incarnation, ownCid), 0) == before, from,
+                    "key generation " + generation + " before the peer has confirmed the last: " + confirmed.get(new Name(from.number, from.incarnation, ownCid)) + " at 0x" + Integer.toHexString(ownCid) + " of " + own, at);
             model.count(Check.KEY_CHANGE);
         }
         if (own != null) {
-            Seal peers = seals.get(nameOf(own.peer, cidOf(own)));
+            sealsByOwnCid.put(nameOf(own, ownCid), seal);
+            Seal peers = seals.get(nameOf(own.peer, ownCid));
             int unopened = (peers == null ? 0 : peers.generation) - SealedHeader.opened(at) & 15;
             require(unopened <= 1, from, "a key is confirmed that the peer has not used", at);
         }
     }
 
     private void heardSealed(Host to, long at) {
-        confirmed.merge(new Name(to.number, to.incarnation, Prefix.destinationCid(at)), SealedHeader.opened(at),
-                (known, told) -> (told - known & 15) < 8 ? told : known);
+        Name name = new Name(to.number, to.incarnation, Prefix.destinationCid(at));
+        Seal seal = sealsByOwnCid.get(name);
+        int known = confirmed.getOrDefault(name, 0);
+        int told = SealedHeader.opened(at);
+        // What comes late, and is dropped as replayed, may tell any generation of long ago.
+        if (seal != null && (told - known & 15) <= (seal.generation - known & 15)) {
+            confirmed.put(name, told);
+        }
     }
 
     // ---- data ----
@@ -391,6 +476,9 @@ final class Wire {
             heardSealed(to, at);
             return;
         }
+        if (to.moves && length >= Prefix.LENGTH && Validate.check(at, length) == 0) {
+            heardOfPlaces(to, at, length);
+        }
         if (length < DataHeader.LENGTH && length < ProbeHeader.LENGTH || Validate.check(at, length) != 0) {
             return;
         }
@@ -413,7 +501,7 @@ final class Wire {
         if (side == null) {
             return;
         }
-        int own = cidOf(side);
+        int own = contexts.getOrDefault(nameOf(side, Prefix.destinationCid(at)), side.handle);
         Heard h = heard.get(new Name(from.number, from.incarnation, own));
         if (h == null || h.ns[plane] != model.nowNs || Rate16.decode(h.demand[plane]) == 0) {
             return;
@@ -430,9 +518,13 @@ final class Wire {
         model.count(Check.SHARES_TOGETHER);
     }
 
-    // ---- handshake ----
+    /** Whether an ACCEPT is for the attempt that the host last made by this CID; one whose planes change begins anew. */
+    boolean answersLastCall(Host to, long at) {
+        return Long.valueOf(AcceptHeader.initiatorNonce(at)).equals(nonces.get(new Name(to.number, to.incarnation, Prefix.destinationCid(at))));
+    }
 
     private void init(Host from, long at, int length) {
+        nonces.put(new Name(from.number, from.incarnation, InitHeader.initiatorCid(at)), InitHeader.initiatorNonce(at));
         require(length >= InitHeader.MIN_DATAGRAM, from, "an INIT of " + length + " B", at);
         for (long t = at + InitHeader.LENGTH; t < at + length; t += Tlv.sizeOf(Bytes.getU16(t + 2))) {
             if (Bytes.getU8(t) == Tlv.RESUME) {
