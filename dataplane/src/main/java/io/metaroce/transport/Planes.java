@@ -55,6 +55,10 @@ final class Planes {
                 continue;
             }
             if (phase < ConnectionRecord.ESTABLISHED) {
+                if (phase == ConnectionRecord.HALF_OPEN && address == null) {
+                    // The peer may have the ACCEPT that tells of it, and its first packet be here already.
+                    slab.putInt(state.plane(c, p) + PlaneRecord.STATE, PlaneRecord.ABSENT);
+                }
                 beginAnew(c, phase, nowNs);
                 continue;
             }
@@ -70,11 +74,14 @@ final class Planes {
         }
     }
 
-    /** Repetitions of INIT and ACCEPT must not differ from the first: what is under way begins again, with our planes as they are now. */
+    /**
+     * Repetitions of INIT, and of what keys are made of, must not differ from the first: what is under way begins again, with our planes as
+     * they are now. Another ACCEPT may tell other planes: what changed after the first is stated when the connection is established.
+     */
     private void beginAnew(long c, int phase, long nowNs) {
         if (phase == ConnectionRecord.HALF_OPEN) {
-            if (slab.getInt(c + ConnectionRecord.KNOWN) == 0) {
-                // The peer repeats its INIT, and gets another one.
+            if (slab.getInt(c + ConnectionRecord.KNOWN) == 0 && slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+                // The peer repeats its INIT, and gets another answer.
                 slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
                 state.wakeBy(c, nowNs);
             }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.soak;
 
+import java.util.SplittableRandom;
+
 /** Everything a scenario may do to a transport. A {@link Profile} can forbid any of them, which is how a failure is made smaller. */
 enum Fault {
     LOSS, BURST, REORDER, DUPLICATE, CORRUPT, DELAY, BLACKHOLE, FLAP, MARK, CONGESTION, PAUSE, OUTAGE,
@@ -37,6 +39,10 @@ enum Fault {
     /** Drawn from a source of its own, so that scenarios without it are those of the time before it was thought of. */
     boolean isLater() {
         return compareTo(MANY) > 0;
+    }
+
+    SplittableRandom source(long seed) {
+        return new SplittableRandom(seed * 0x9e3779b97f4a7c15L + ordinal());
     }
 
     int bit() {

@@ -23,7 +23,8 @@ final class Model {
     private final Map<Name, Side> byName = new HashMap<>();
     /** Who accepted whom, as the wire showed: responder to initiator. */
     private final Map<Name, Name> pairs = new HashMap<>();
-    private final Map<Name, Name> accepted = new HashMap<>();
+    /** Nonce of the attempt that was accepted; one that begins anew has another. */
+    private final Map<Name, Long> accepted = new HashMap<>();
     private final Completion completion = new Completion();
     private final Event event = new Event();
     private final ConnectionStats stats = new ConnectionStats();
@@ -73,10 +74,11 @@ final class Model {
     }
 
     /** An ACCEPT reached the initiator: tells which two handles are one connection. */
-    void onAccept(Host responder, int responderIncarnation, int responderHandle, Host initiator, int initiatorHandle) {
+    void onAccept(Host responder, int responderIncarnation, int responderHandle, Host initiator, int initiatorHandle, long nonce) {
         Name from = new Name(initiator.number, initiator.incarnation, initiatorHandle);
         Name to = new Name(responder.number, responderIncarnation, responderHandle);
-        if (accepted.putIfAbsent(from, to) == null) {
+        Long before = accepted.put(from, nonce);
+        if (before == null || before != nonce) {
             pairs.put(to, from);
             Side side = byName.get(from);
             if (side != null && side.state != Side.DEAD) {
@@ -336,7 +338,8 @@ final class Model {
             case Completion.CONNECTION_LOST -> {
                 count(Check.LOST);
                 if (!side.abortedByUs && !side.peerIsGone() && !silenceIsPossible && !contextsAreScarce && !side.mayBeForgotten() && !peerCloses(side)) {
-                    throw new Violation(side + ": " + m + " was lost with the connection, but nothing ended it");
+                    throw new Violation(side + ": " + m + " was lost with the connection, but nothing ended it"
+                            + (side.host.endpoint.pollEvent(event) ? ": " + event.text() : ""));
                 }
             }
             default -> {
@@ -510,7 +513,7 @@ final class Model {
             case Event.FAILED -> {
                 boolean fits = switch (e.reason) {
                     case Reason.TIMEOUT -> silenceIsPossible || contextsAreScarce || side.peerIsGone() || side.state == Side.CONNECTING && side.peerHost.wasRestarted
-                            || side.mayBeForgotten();
+                            || side.state == Side.CONNECTING && side.peerHost.moves || side.mayBeForgotten();
                     case Reason.PEER_RESTARTED -> side.mayBeForgotten() || side.peerIsGone() || silenceIsPossible || peerCloses(side);
                     case Reason.APPLICATION_ABORT, Reason.SHUTDOWN -> side.peer != null && side.peer.abortedByUs
                             && side.peer.abortReason == e.reason;

@@ -168,6 +168,14 @@ record Mutant(String name, String type, String method, Change change, long seed)
         });
     }
 
+    /** Another static field of the same owner and type is read instead. */
+    static Change staticFor(String field, String other) {
+        return at(e -> e instanceof FieldInstruction f && f.opcode() == java.lang.classfile.Opcode.GETSTATIC && named(f, field), (to, e) -> {
+            FieldInstruction f = (FieldInstruction) e;
+            to.getstatic(f.owner().asSymbol(), other, f.typeSymbol());
+        });
+    }
+
     /** What is written to the field of this name, an int, is lost. */
     static Change notStored(String field) {
         return at(e -> e instanceof FieldInstruction f && f.opcode() == java.lang.classfile.Opcode.PUTFIELD && named(f, field), (to, e) -> to.pop2());

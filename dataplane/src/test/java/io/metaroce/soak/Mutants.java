@@ -118,6 +118,8 @@ public final class Mutants {
             new Mutant("keys change before the peer has confirmed", "Sealing", "seal", Mutant.fieldIs("Sealing$Session.confirmed", 1)),
             new Mutant("a number is used twice", "Sealing", "seal", Mutant.lastArgument("Slab.addInt", b -> b.pop().iconst_0())),
             // What was wrong once.
+            new Mutant("two messages of a stream end with a cause", "StreamSender", "fail", Mutant.constant(-1, -7)),
+            new Mutant("a Read is refused while the peer is being called", "Parking", "unpark", Mutant.staticFor("ConnectionRecord.PEER_MAX_READS", "SERVICE")),
             new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
             new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean), 1667),
             new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")),

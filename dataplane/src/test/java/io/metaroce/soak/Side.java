@@ -85,7 +85,7 @@ final class Side {
         return plane < host.addresses.length && host.addresses[plane] != null && plane < peerHost.addresses.length && peerHost.addresses[plane] != null;
     }
 
-    /** An endpoint whose planes change forgets connections of which it does not know yet that its peer has heard of them. */
+    /** An endpoint that moves after its ACCEPT does not hear the answer, may not say where it is, and forgets the connection. */
     boolean mayBeForgotten() {
         return peer == null && peerHost.moves;
     }

@@ -67,7 +67,7 @@ final class Simulation {
                 case LOSS -> 2;
                 default -> 3;
             };
-            has[f.ordinal()] = (f.isLater() ? later : shape).nextInt(oneIn) == 0 & profile.allows(f);
+            has[f.ordinal()] = (f.isLater() ? f.source(profile.seed()) : shape).nextInt(oneIn) == 0 & profile.allows(f);
         }
         // Where both happen, a connection that is being resumed while a plane of its caller changes is refused: not repaired yet.
         has[Fault.PLANES.ordinal()] &= !has(Fault.PARK);
@@ -86,16 +86,21 @@ final class Simulation {
             if (profile.seed() % 8 == 5) {
                 Settings.encrypt(config, profile.seed() * 100 + i);
             }
+            // In the order in which they were thought of, so that each leaves those before it as they were.
             SplittableRandom more = later.split();
             if (has(Fault.NOT_READY)) {
                 Settings.giveUpSometimes(config, more);
             }
+            if (has(Fault.KEYS)) {
+                config.keyPackets = 1 + more.nextInt(1 << more.nextInt(1, 8));
+            }
+            boolean shares = has(Fault.SHARED) && more.nextInt(4) > 0;
+            if (shares) {
+                SharedQueue.configure(config, more);
+            }
             if (has(Fault.PARK)) {
                 Settings.park(config, more);
                 scarce |= config.maxConnections <= Traffic.MOST_CONNECTIONS;
-            }
-            if (has(Fault.KEYS)) {
-                config.keyPackets = 1 + more.nextInt(1 << more.nextInt(1, 8));
             }
             if (has(Fault.PLANES)) {
                 PlaneChanges.configure(config, more);
@@ -103,8 +108,7 @@ final class Simulation {
             HostMemory memory = Workshop.own().memory(i);
             memory.reset(own.nextLong());
             Host host = new Host(i, config, memory, Settings.pick(own, 2, 16, 64), Settings.pick(own, 200, 1_000, 5_000, 20_000));
-            if (has(Fault.SHARED) && more.nextInt(4) > 0) {
-                SharedQueue.configure(config, more);
+            if (shares) {
                 shared.add(host);
             }
             host.moves = has(Fault.PLANES);
@@ -161,7 +165,7 @@ final class Simulation {
         anyDeath |= model.silenceIsPossible;
         finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() || model.contextsAreScarce ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS), this::workIsDone, "work is not done");
         model.count(Check.PROGRESS);
-        if (!network.hasLastingTrouble() && !model.silenceIsPossible) {
+        if (!network.hasLastingTrouble() && !model.silenceIsPossible && !model.contextsAreScarce) {
             finish(nowNs + RETURN_NS, this::pathsAreGood, "a path that works is not used again");
             model.count(Check.PATHS_RETURN);
         }
@@ -242,7 +246,7 @@ final class Simulation {
                     .append(e.liveWorkRequests()).append(" requests, ").append(e.livePackets()).append(" packets, ")
                     .append(e.liveWindows()).append(" windows; ");
             for (Side side : h.sides.values()) {
-                if (side.isIdle() && side.state == Side.UP) {
+                if (side.isIdle() && side.state == Side.UP && model.pathsAreGood(side)) {
                     continue;
                 }
                 s.append(side).append(" in state ").append(side.state);
@@ -322,7 +326,8 @@ final class Simulation {
                 continue;
             }
             if (!f.corrupt && Prefix.type(f.address) == Type.ACCEPT && network.wire.answersLastCall(h, f.address)) {
-                model.onAccept(f.from, f.fromIncarnation, AcceptHeader.responderCid(f.address), h, Prefix.destinationCid(f.address));
+                model.onAccept(f.from, f.fromIncarnation, AcceptHeader.responderCid(f.address), h, Prefix.destinationCid(f.address),
+                        AcceptHeader.initiatorNonce(f.address));
             }
             if (!f.corrupt) {
                 network.wire.heard(h, f.address, f.length);

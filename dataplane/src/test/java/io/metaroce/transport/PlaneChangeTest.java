@@ -231,6 +231,25 @@ class PlaneChangeTest {
         assertAllGood(p, 2);
     }
 
+    /** A plane of the responder's goes after it was told in ACCEPT, and the initiator's first packet arrives in the same turn of the loop. */
+    @Test
+    @Requirement({"MR-MOVE-001", "MR-CON-014"})
+    void aPlaneIsRemovedBeforeThePeersFirstPacketArrives() {
+        Peers p = new Peers(31, config(31, 2), config(32, 2), 2, 2);
+        List<byte[]> held = new ArrayList<>();
+        p.net.filter = (d, plane, port) -> d[4] != 0x15 && d[4] != 0x17 || !held.add(d);
+        p.ab = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        assertTrue(p.until(1_000 * MS, () -> !held.isEmpty()));
+        p.b.endpoint.removePlane(p.net.nowNs, 1);
+        p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, held.getFirst());
+        p.net.filter = (d, plane, port) -> true;
+        assertTrue(p.until(100 * MS, () -> Peers.has(p.eventsB, Event.ACCEPTED)));
+        write(p, 4);
+        finish(p, 4);
+        assertTrue(p.until(500 * MS, () -> !isGood(p.a, p.ab, 1)), "A has heard of it");
+        assertTrue(isGood(p.a, p.ab, 0));
+    }
+
     @Test
     @Requirement("MR-MOVE-003")
     void anOlderStatementHasNoEffect() {
