@@ -397,7 +397,8 @@ public final class Endpoint {
         into.state = slab.getInt(path + PathRecord.STATE);
         into.packets = slab.getLong(path + PathRecord.PACKETS);
         into.retransmissions = slab.getLong(path + PathRecord.RETRANSMISSIONS);
-        into.rttUs = slab.getInt(path + PathRecord.SRTT_NS) / 1e3;
+        int smoothedNs = slab.getInt(path + PathRecord.SRTT_NS);
+        into.rttUs = (smoothedNs == 0 ? slab.getInt(plane + PlaneRecord.SRTT_NS) : smoothedNs) / 1e3;
         into.window = slab.getFloat(path + PathRecord.FACTOR) * slab.getFloat(plane + PlaneRecord.UNIT);
         into.inflight = slab.getInt(path + PathRecord.IN_FLIGHT);
     }

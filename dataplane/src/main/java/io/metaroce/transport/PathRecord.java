@@ -32,6 +32,7 @@ final class PathRecord {
     static final int MARKED = L.f32();
     /** Part of the packets lost, lately. */
     static final int LOST = L.f32();
+    /** 0: no sample yet. */
     static final int SRTT_NS = L.i32();
     static final int ACKED_CE = L.i32();
     static final int ACKS = L.i32();

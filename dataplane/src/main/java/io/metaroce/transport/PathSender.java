@@ -32,7 +32,7 @@ final class PathSender {
         slab = state.slab;
     }
 
-    /** Sets up all paths of a connection whose counts, MTU and peer are known. {@code rttNs} is the handshake's. */
+    /** Sets up all paths of a connection whose counts, MTU and peer are known. {@code rttNs}, the handshake's, counts until the first sample. */
     void open(long connection, int rttNs, long nowNs) {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         size.open(connection);
@@ -40,7 +40,7 @@ final class PathSender {
             long plane = state.plane(connection, p);
             boolean absent = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT;
             slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
-            slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
+            slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, PlaneRecord.GUESSED);
             slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
             windows.refreshUnit(connection, plane);
@@ -49,7 +49,7 @@ final class PathSender {
                 long path = state.path(connection, p, i);
                 slab.putInt(path + PathRecord.NUMBER, DataHeader.pathOf(p, i));
                 slab.putInt(path + PathRecord.NEXT_PSN, (int) state.nextSecret());
-                slab.putInt(path + PathRecord.SRTT_NS, Math.max(1, rttNs));
+                slab.putInt(path + PathRecord.SRTT_NS, 0);
                 if (absent) {
                     slab.putInt(path + PathRecord.STATE, PathRecord.DORMANT);
                 } else {
@@ -196,7 +196,7 @@ final class PathSender {
         if (rttNs > 0) {
             windows.sample(connection, plane, rttNs, nowNs);
             int smoothed = slab.getInt(path + PathRecord.SRTT_NS);
-            slab.putInt(path + PathRecord.SRTT_NS, (int) ((3L * smoothed + 5L * rttNs) / 8));
+            slab.putInt(path + PathRecord.SRTT_NS, smoothed == 0 ? rttNs : (int) ((3L * smoothed + 5L * rttNs) / 8));
         }
         // Only the last probe speaks for the present source port.
         if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING

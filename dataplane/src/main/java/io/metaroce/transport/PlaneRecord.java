@@ -13,6 +13,9 @@ final class PlaneRecord {
     /** Value of SHARE while nothing was told: the first known RTT tells what to start with. */
     static final float NO_SHARE = -1;
 
+    /** Value of MIN_RTT_SINCE_NS before the first sample: the RTTs are another plane's, or the handshake's. */
+    static final long GUESSED = 0;
+
     private static final Layout L = new Layout("plane", BYTES);
     static final int REMOTE_HIGH = L.i64();
     static final int REMOTE_LOW = L.i64();

@@ -82,8 +82,12 @@ final class Windows {
      * own making can hide in it: else a window that fills a queue would take the queue for distance, and grow with it.
      */
     void sample(long connection, long plane, int rttNs, long nowNs) {
+        if (slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) == PlaneRecord.GUESSED) {
+            firstSample(connection, plane, rttNs, nowNs);
+            return;
+        }
         int smoothed = slab.getInt(plane + PlaneRecord.SRTT_NS);
-        slab.putInt(plane + PlaneRecord.SRTT_NS, smoothed == 0 ? rttNs : smoothed + (rttNs - smoothed) / 8);
+        slab.putInt(plane + PlaneRecord.SRTT_NS, smoothed + (rttNs - smoothed) / 8);
         long until = slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS);
         if (until != 0) {
             int measured = Math.min(rttNs, slab.getInt(plane + PlaneRecord.MEASURED_NS));
@@ -98,6 +102,19 @@ final class Windows {
             slab.putInt(plane + PlaneRecord.MEASURED_NS, rttNs);
             slab.putLong(plane + PlaneRecord.MEASURE_UNTIL_NS,
                     nowNs + Limits.MIN_RTT_ROUNDS * Math.max(smoothed, state.config.timerFloorNs));
+        }
+    }
+
+    /** What was guessed is forgotten: a handshake with a repeated packet may have taken a thousand round trips. */
+    private void firstSample(long connection, long plane, int rttNs, long nowNs) {
+        slab.putInt(plane + PlaneRecord.SRTT_NS, rttNs);
+        setLeast(connection, plane, rttNs, nowNs);
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long other = state.plane(connection, p);
+            if (slab.getLong(other + PlaneRecord.MIN_RTT_SINCE_NS) == PlaneRecord.GUESSED) {
+                slab.putInt(other + PlaneRecord.SRTT_NS, rttNs);
+                setLeast(connection, other, rttNs, PlaneRecord.GUESSED);
+            }
         }
     }
 

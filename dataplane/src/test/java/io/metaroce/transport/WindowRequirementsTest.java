@@ -112,6 +112,31 @@ class WindowRequirementsTest {
         }
     }
 
+    /** A handshake of which a packet was lost took thousands of round trips; what is sent next and lost must not wait for as many. */
+    @Test
+    @Requirement("MR-CC-006")
+    void theFirstSampleTakesThePlaceOfTheHandshakesRoundTrip() {
+        p = new Peers(2001);
+        tap = new Tap(p);
+        boolean[] lost = new boolean[1];
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACCEPT || lost[0] || !(lost[0] = true);
+        p.connect();
+        state = Inside.state(p.a.endpoint);
+        slab = state.slab;
+        c = state.connectionOf(p.ab);
+        assertTrue(slab.getInt(state.plane(c, 0) + PlaneRecord.SRTT_NS) > 10 * MS, "nothing better is known yet");
+        p.run(MS);
+        for (int i = 0; i < slab.getInt(c + ConnectionRecord.PLANES); i++) {
+            assertTrue(slab.getInt(state.plane(c, i) + PlaneRecord.SRTT_NS) < 20_000, "plane " + i);
+            assertTrue(slab.getInt(state.plane(c, i) + PlaneRecord.MIN_RTT_NS) < 20_000, "plane " + i);
+        }
+        int[] dropped = new int[1];
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.DATA || dropped[0]++ > 3;
+        p.post(p.request(Opcode.WRITE, 0, 0, 3_000, 0, 1));
+        assertTrue(p.until(MS, () -> !p.completionsA.isEmpty()), "a lost message is repeated after round trips, not handshakes");
+        assertTrue(dropped[0] > 3);
+    }
+
     @Test
     @Requirement({"MR-CC-002", "MR-CC-004", "MR-SPRAY-001"})
     void noPathHasMoreOutThanItsWindow() {
