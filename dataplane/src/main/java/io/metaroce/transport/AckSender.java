@@ -3,7 +3,6 @@ package io.metaroce.transport;
 
 import static io.metaroce.transport.ConnectionRecord.ACK_DEADLINE;
 import static io.metaroce.transport.ConnectionRecord.ACK_NOW;
-import static io.metaroce.transport.ConnectionRecord.ACK_PENDING;
 import static io.metaroce.transport.ConnectionRecord.DIRTY_PLANES;
 import static io.metaroce.transport.ConnectionRecord.NAK_HEAD;
 import static io.metaroce.transport.ConnectionRecord.NEWS_COUNT;
@@ -48,42 +47,69 @@ final class AckSender {
             slab.putLong(plane + PlaneRecord.DIRTY_HEAD, path);
             slab.putInt(connection + DIRTY_PLANES, slab.getInt(connection + DIRTY_PLANES) | 1 << planeNumber);
         }
-        int pending = slab.addInt(connection + ACK_PENDING, packets);
+        int pending = slab.addInt(plane + PlaneRecord.ACK_PENDING, packets);
         if (atOnce || pending >= slab.getInt(connection + ConnectionRecord.ACK_EVERY)) {
-            slab.putInt(connection + ACK_NOW, 1);
-            state.makeReady(connection);
-        } else if (slab.getLong(connection + ACK_DEADLINE) == 0) {
-            long deadline = nowNs + state.config.ackDelayNs;
-            slab.putLong(connection + ACK_DEADLINE, deadline);
-            state.wakeBy(connection, deadline);
+            slab.putInt(connection + ACK_NOW, slab.getInt(connection + ACK_NOW) | 1 << planeNumber);
+            state.makeUrgent(connection);
+        } else if (pending == packets) {
+            long dueNs = nowNs + state.config.ackDelayNs;
+            slab.putInt(plane + PlaneRecord.ACK_DUE, (int) dueNs);
+            long deadline = slab.getLong(connection + ACK_DEADLINE);
+            if (deadline == 0 || dueNs - deadline < 0) {
+                slab.putLong(connection + ACK_DEADLINE, dueNs);
+                state.wakeBy(connection, dueNs);
+            }
         }
     }
 
     boolean isDue(long connection, long nowNs) {
-        if (slab.getInt(connection + ACK_NOW) != 0 || slab.getInt(connection + NEWS_COUNT) > 0) {
-            return true;
-        }
         long deadline = slab.getLong(connection + ACK_DEADLINE);
-        return deadline != 0 && deadline - nowNs <= 0;
+        if (deadline != 0 && deadline - nowNs <= 0) {
+            slab.putInt(connection + ACK_NOW, slab.getInt(connection + ACK_NOW) | waitedLongEnough(connection, nowNs));
+        }
+        return slab.getInt(connection + ACK_NOW) != 0 || slab.getInt(connection + NEWS_COUNT) > 0;
     }
 
-    /** Sends all that is owed, as far as the burst has room; what is left stays due. */
+    /** Bit a plane of which an acknowledgement is due by time; the time of the others is noted. */
+    private int waitedLongEnough(long connection, long nowNs) {
+        int due = 0;
+        long nextNs = 0;
+        int dirty = slab.getInt(connection + DIRTY_PLANES);
+        for (int p = 0; dirty >>> p != 0; p++) {
+            long plane = state.plane(connection, p);
+            if ((dirty >>> p & 1) == 0 || slab.getInt(plane + PlaneRecord.ACK_PENDING) == 0) {
+                continue;
+            }
+            int leftNs = slab.getInt(plane + PlaneRecord.ACK_DUE) - (int) nowNs;
+            if (leftNs <= 0) {
+                due |= 1 << p;
+            } else if (nextNs == 0 || nowNs + leftNs - nextNs < 0) {
+                nextNs = nowNs + leftNs;
+            }
+        }
+        slab.putLong(connection + ACK_DEADLINE, nextNs);
+        if (nextNs != 0) {
+            state.wakeBy(connection, nextNs);
+        }
+        return due;
+    }
+
+    /** Sends all that is due, as far as the burst has room; what is left stays due. */
     void send(long connection, long nowNs) {
         do {
             if (out.isFull()) {
-                state.makeReady(connection);
+                state.makeUrgent(connection);
                 return;
             }
             datagram(connection, nowNs);
-        } while (slab.getInt(connection + DIRTY_PLANES) != 0 || slab.getInt(connection + NEWS_COUNT) > 0);
-        slab.putInt(connection + ACK_PENDING, 0);
-        slab.putInt(connection + ACK_NOW, 0);
-        slab.putLong(connection + ACK_DEADLINE, 0);
+        } while (slab.getInt(connection + ACK_NOW) != 0 || slab.getInt(connection + NEWS_COUNT) > 0);
     }
 
     private void datagram(long connection, long nowNs) {
         int dirty = slab.getInt(connection + DIRTY_PLANES);
-        int planeNumber = dirty != 0 ? Integer.numberOfTrailingZeros(dirty) : state.firstPlaneUp(connection);
+        int due = slab.getInt(connection + ACK_NOW) & dirty;
+        int planeNumber = due != 0 ? Integer.numberOfTrailingZeros(due)
+                : dirty != 0 ? Integer.numberOfTrailingZeros(dirty) : state.firstPlaneUp(connection);
         long plane = state.plane(connection, planeNumber);
         long at = out.header();
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
@@ -92,7 +118,6 @@ final class AckSender {
         while (blocks < AckHeader.MAX_PATH_BLOCKS) {
             long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
             if (path == 0) {
-                slab.putInt(connection + DIRTY_PLANES, dirty & ~(1 << planeNumber));
                 break;
             }
             slab.putLong(plane + PlaneRecord.DIRTY_HEAD, slab.getLong(path + PathRecord.RX_DIRTY_NEXT));
@@ -100,6 +125,13 @@ final class AckSender {
             end += block(end, path, nowNs);
             blocks++;
         }
+        if (slab.getLong(plane + PlaneRecord.DIRTY_HEAD) == 0) {
+            slab.putInt(connection + DIRTY_PLANES, dirty & ~(1 << planeNumber));
+            due &= ~(1 << planeNumber);
+            slab.putInt(plane + PlaneRecord.ACK_PENDING, 0);
+        }
+        // Whatever else was to be told at once is in this datagram.
+        slab.putInt(connection + ACK_NOW, due);
         int controls = naks(connection, end);
         controls += news(connection, end + (long) controls * ControlBlock.LENGTH, AckHeader.MAX_CONTROL_BLOCKS - controls);
         end += (long) controls * ControlBlock.LENGTH;

@@ -8,7 +8,7 @@ import io.metaroce.memory.Slab;
  * and a correction towards paths that are faster than the plane's mean. Loss without marks never cuts a window.
  */
 final class Aimd {
-    private static final float DELAY_SAMPLES = 4f;
+    private static final float DELAY_SAMPLES = 4;
 
     private final EndpointState state;
     private final Slab slab;

@@ -20,6 +20,9 @@ final class ConnectionRecord {
     /** PARK is repeated until the peer has parked, or one of us has something to do. */
     static final int PARKING = 8;
 
+    /** Bit of ACK_NOW above those of planes. */
+    static final int TELL = 1 << Limits.MAX_PLANES;
+
     private static final Layout L = new Layout("connection", BYTES);
     static final int POOL_LINK = L.i64();
     /** What the application calls the connection, and what its peer calls it while it is parked: the CID that it had first. */
@@ -41,9 +44,9 @@ final class ConnectionRecord {
     static final int TIMER_DEADLINE = L.i64();
     static final int TIMER_POSITION = L.i32();
     static final int PROTECTION_DOMAIN = L.i32();
-    /* Ready list of the endpoint: this connection has something to send. */
+    /* Links of {@link Turns}: for Data, and for what goes before all Data. */
     static final int READY_NEXT = L.i64();
-    static final int READY = L.i32();
+    static final int URGENT_NEXT = L.i64();
     /** Set while the initiator role is ours. */
     static final int INITIATOR = L.i32();
     /* Streams with unsent packets, in turn. */
@@ -64,8 +67,9 @@ final class ConnectionRecord {
     static final int LAST_TX_NS = L.i64();
     static final int KEEPALIVE_TX_NS = L.i64();
     /* What we owe in acknowledgements. */
-    static final int ACK_PENDING = L.i32();
+    /** Bit a plane that owes an acknowledgement at once, and {@link #TELL} for what is not about a plane. */
     static final int ACK_NOW = L.i32();
+    /** When the first plane's acknowledgement has waited for long enough; 0: none waits. */
     static final int ACK_DEADLINE = L.i64();
     /** Bit a plane: an acknowledgement of this plane has news. */
     static final int DIRTY_PLANES = L.i32();
@@ -88,7 +92,6 @@ final class ConnectionRecord {
     static final int SEALED = L.i32();
     static final int PEER_MAX_READS = L.i32();
     static final int PEER_BUFFER = L.i32();
-    static final int PEER_RATE_KBPS = L.i64();
     /* Handshake and close. */
     static final int NONCE = L.i64();
     static final int COOKIE = L.i64Array(2);

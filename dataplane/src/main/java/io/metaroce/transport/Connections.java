@@ -92,6 +92,8 @@ final class Connections {
         state.forgetFormerCid(c);
         slab.putLong(c + LAST_RX_NS, nowNs);
         paths.open(c, Math.clamp(rttNs, 1, 1_000_000_000), nowNs);
+        // What was posted meanwhile had its turn when nothing could go.
+        state.makeReady(c);
         // Proves to the responder that ACCEPT arrived.
         paths.wantProbe(c, state.path(c, state.firstPlaneUp(c), 0));
         state.wakeBy(c, nowNs + Limits.KEEPALIVE_NS);

@@ -115,7 +115,12 @@ public final class Endpoint {
         }
         replies.drain(out);
         while (!out.isFull()) {
-            long c = state.nextReady();
+            long c = state.urgentTurns.take();
+            if (c != 0) {
+                speak(c, nowNs);
+                continue;
+            }
+            c = state.dataTurns.take();
             if (c == 0) {
                 break;
             }
@@ -145,20 +150,30 @@ public final class Endpoint {
         burst.count = kept;
     }
 
-    private void serve(long c, long nowNs) {
+    /** What goes before Data: of the handshake, acknowledgements, probes. */
+    private void speak(long c, long nowNs) {
         if (connections.abortIfDue(c)) {
             return;
         }
-        int phase = slab.getInt(c + ConnectionRecord.STATE);
         handshake.control(c, nowNs);
-        if (phase == ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.DRAINING || phase == ConnectionRecord.PARKING) {
+        if (isOpen(c)) {
             if (acks.isDue(c, nowNs)) {
                 acks.send(c, nowNs);
             }
             transmitter.probes(c, nowNs);
+        }
+    }
+
+    private void serve(long c, long nowNs) {
+        if (isOpen(c)) {
             transmitter.data(c, nowNs);
             connections.afterService(c, nowNs);
         }
+    }
+
+    private boolean isOpen(long c) {
+        int phase = slab.getInt(c + ConnectionRecord.STATE);
+        return phase == ConnectionRecord.ESTABLISHED || phase == ConnectionRecord.DRAINING || phase == ConnectionRecord.PARKING;
     }
 
     /** Time by which {@link #transmit} must be called again even if nothing arrives; {@code Long.MAX_VALUE}: no need. */

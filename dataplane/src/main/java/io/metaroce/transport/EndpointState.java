@@ -67,8 +67,9 @@ final class EndpointState {
     /** The time of the call under way. */
     long nowNs;
     private long secretCounter;
-    private long readyHead;
-    private long readyTail;
+    /** Connections with acknowledgements, probes or packets of the handshake to send; and those with Data. */
+    final Turns urgentTurns;
+    final Turns dataTurns;
 
     EndpointState(EndpointConfig config, RegionTable regions) {
         config.check();
@@ -130,6 +131,8 @@ final class EndpointState {
         timers = new TimerHeap(slab, n);
         events = new EventQueue(n + config.maxParked);
         completions = new CompletionQueue(slab, events, completionCount);
+        urgentTurns = new Turns(slab, ConnectionRecord.URGENT_NEXT);
+        dataTurns = new Turns(slab, ConnectionRecord.READY_NEXT);
         random = new Prng(config.seed);
         secret = new SipHash(config.secret, config.secretLow ^ config.seed);
         sealing = config.security == null ? null : new Sealing(this);
@@ -188,7 +191,8 @@ final class EndpointState {
 
     /** Takes a context back that nothing refers to any more. */
     void giveConnection(long connection) {
-        unready(connection);
+        urgentTurns.remove(connection);
+        dataTurns.remove(connection);
         timers.remove(connection);
         if (sealing != null) {
             sealing.forget(connection);
@@ -242,7 +246,7 @@ final class EndpointState {
     /** Makes the connection write a control datagram, a bit of {@link Handshake}, at its next turn. */
     void want(long connection, int control) {
         slab.putInt(connection + ConnectionRecord.CONTROL, slab.getInt(connection + ConnectionRecord.CONTROL) | control);
-        makeReady(connection);
+        makeUrgent(connection);
     }
 
     ConnectionStats statsOf(long connection) {
@@ -304,7 +308,7 @@ final class EndpointState {
         if (slab.getInt(connection + ConnectionRecord.ABORT_REASON) == 0) {
             slab.putInt(connection + ConnectionRecord.ABORT_REASON, reason);
         }
-        makeReady(connection);
+        makeUrgent(connection);
     }
 
     /** An unpredictable number. */
@@ -312,58 +316,26 @@ final class EndpointState {
         return secret.start().add(0x5ec2e7L).add(secretCounter++).finish();
     }
 
-    // ---- ready list: connections with something to send ----
-
-    void makeReady(long connection) {
-        if (slab.getInt(connection + ConnectionRecord.READY) != 0) {
-            return;
-        }
-        slab.putInt(connection + ConnectionRecord.READY, 1);
-        slab.putLong(connection + ConnectionRecord.READY_NEXT, 0);
-        if (readyTail == 0) {
-            readyHead = connection;
-        } else {
-            slab.putLong(readyTail + ConnectionRecord.READY_NEXT, connection);
-        }
-        readyTail = connection;
+    /** There is something to tell in an acknowledgement at once, whatever its plane. */
+    void tellNow(long connection) {
+        slab.putInt(connection + ConnectionRecord.ACK_NOW, slab.getInt(connection + ConnectionRecord.ACK_NOW) | ConnectionRecord.TELL);
+        makeUrgent(connection);
     }
 
-    /** The next connection in turn, taken off the list, or 0. */
-    long nextReady() {
-        long connection = readyHead;
-        if (connection != 0) {
-            readyHead = slab.getLong(connection + ConnectionRecord.READY_NEXT);
-            if (readyHead == 0) {
-                readyTail = 0;
-            }
-            slab.putInt(connection + ConnectionRecord.READY, 0);
-        }
-        return connection;
+    // ---- turns ----
+
+    /** The connection may have Data to send. */
+    void makeReady(long connection) {
+        dataTurns.add(connection);
+    }
+
+    /** The connection has something to send that goes before the Data of all (spec: "Order at the port"). */
+    void makeUrgent(long connection) {
+        urgentTurns.add(connection);
     }
 
     boolean anyReady() {
-        return readyHead != 0;
-    }
-
-    /** Takes a dying connection off the list wherever it stands. */
-    void unready(long connection) {
-        if (slab.getInt(connection + ConnectionRecord.READY) == 0) {
-            return;
-        }
-        long previous = 0;
-        for (long c = readyHead; c != connection; c = slab.getLong(c + ConnectionRecord.READY_NEXT)) {
-            previous = c;
-        }
-        long next = slab.getLong(connection + ConnectionRecord.READY_NEXT);
-        if (previous == 0) {
-            readyHead = next;
-        } else {
-            slab.putLong(previous + ConnectionRecord.READY_NEXT, next);
-        }
-        if (readyTail == connection) {
-            readyTail = previous;
-        }
-        slab.putInt(connection + ConnectionRecord.READY, 0);
+        return !urgentTurns.isEmpty() || !dataTurns.isEmpty();
     }
 
     /** A stream of the connection waits for something that is to be looked at then, at the latest. */

@@ -74,7 +74,7 @@ final class Handshake {
         int wanted = slab.getInt(connection + CONTROL);
         while (wanted != 0) {
             if (out.isFull()) {
-                state.makeReady(connection);
+                state.makeUrgent(connection);
                 break;
             }
             int bit = Integer.lowestOneBit(wanted);

@@ -43,7 +43,7 @@ final class Health {
         long ackDeadline = slab.getLong(connection + ConnectionRecord.ACK_DEADLINE);
         if (ackDeadline != 0) {
             if (ackDeadline - nowNs <= 0) {
-                state.makeReady(connection);
+                state.makeUrgent(connection);
             } else {
                 state.wakeBy(connection, ackDeadline);
             }
@@ -147,8 +147,7 @@ final class Health {
     private void repeatNaks(long connection, long nowNs) {
         long due = slab.getLong(connection + ConnectionRecord.NAK_REPEAT_NS);
         if (due - nowNs <= 0) {
-            slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
-            state.makeReady(connection);
+            state.tellNow(connection);
             long delay = Math.min(2L * slab.getInt(connection + ConnectionRecord.NAK_DELAY_NS), Limits.NAK_REPEAT_MAX_NS);
             slab.putInt(connection + ConnectionRecord.NAK_DELAY_NS, (int) delay);
             due = nowNs + delay;

@@ -18,6 +18,8 @@ public final class Limits {
     public static final int MAX_PENDING_RESETS = 8;
     /** Refusals of streams without room that one acknowledgement can tell; the others are told when their packets come again. */
     static final int REFUSED_STREAMS = 4;
+    /** Where an acknowledgement comes every so many packets or more often, marks are not told at once. */
+    static final int MARKS_WAIT_FOR = 4;
     /** Path blocks and control blocks in one acknowledgement. */
     public static final int MAX_PATH_BLOCKS = 8;
     /** Reads and atomics a stream may have in flight, a power of two. */

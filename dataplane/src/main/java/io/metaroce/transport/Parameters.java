@@ -121,7 +121,6 @@ final class Parameters {
         slab.putInt(connection + ConnectionRecord.STREAM_WINDOW, Math.min(streamWindow, own.streamWindowPackets));
         slab.putInt(connection + ConnectionRecord.INTEGRITY, Math.max(integrity, own.integrity));
         slab.putInt(connection + ConnectionRecord.ACK_EVERY, ackEvery);
-        slab.putLong(connection + ConnectionRecord.PEER_RATE_KBPS, receiveRate);
         slab.putInt(connection + ConnectionRecord.PEER_BUFFER, (int) Math.min(receiveBuffer, Integer.MAX_VALUE));
         slab.putInt(connection + ConnectionRecord.PEER_MAX_READS, (int) Math.min(maxReads, Limits.MAX_READS));
         for (int p = 0; p < own.planes(); p++) {

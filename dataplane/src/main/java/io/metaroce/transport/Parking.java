@@ -363,8 +363,7 @@ final class Parking {
         state.name(c);
     }
 
-    private static final int[] FORGOTTEN = {ConnectionRecord.IN_FLIGHT, ConnectionRecord.SICK_PATHS, ConnectionRecord.ACK_PENDING,
-        ConnectionRecord.ACK_NOW, ConnectionRecord.DIRTY_PLANES, ConnectionRecord.PROBES_WANTED, ConnectionRecord.KEEPALIVES,
+    private static final int[] FORGOTTEN = {ConnectionRecord.IN_FLIGHT, ConnectionRecord.SICK_PATHS, ConnectionRecord.ACK_NOW, ConnectionRecord.DIRTY_PLANES, ConnectionRecord.PROBES_WANTED, ConnectionRecord.KEEPALIVES,
         ConnectionRecord.CONFIRMED, ConnectionRecord.DUPLICATES, ConnectionRecord.PEER_DUPLICATES, ConnectionRecord.CONTROL,
         ConnectionRecord.CLOSE_TRIES, ConnectionRecord.INITIATOR, ConnectionRecord.PLANE_NEWS};
 

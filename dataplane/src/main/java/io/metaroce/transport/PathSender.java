@@ -270,7 +270,7 @@ final class PathSender {
             slab.putInt(path + PathRecord.PROBE_WANTED, 1);
             slab.addInt(connection + ConnectionRecord.PROBES_WANTED, 1);
         }
-        state.makeReady(connection);
+        state.makeUrgent(connection);
     }
 
     /** A mean that forgets as slowly as it takes to tell a bad route from bad luck. */

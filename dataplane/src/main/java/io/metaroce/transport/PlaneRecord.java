@@ -53,8 +53,11 @@ final class PlaneRecord {
     static final int ACTIVE_PREVIOUS = L.i64();
     static final int ACTIVE = L.i32();
     static final int DEMAND_CODE = L.i32();
-    static final int DEMAND_KBPS = L.i64();
-    static final int GRANTED_KBPS = L.i64();
+    /** Unsigned, kbit/s. */
+    static final int GRANTED_KBPS = L.i32();
+    /** Data packets that wait for an acknowledgement, and until when, ns modulo 2^32. */
+    static final int ACK_PENDING = L.i32();
+    static final int ACK_DUE = L.i32();
     static final int LAST_DATA_NS = L.i64();
     /** Since when the plane is silent for too long; 0: it is not. */
     static final int SUSPECT_NS = L.i64();

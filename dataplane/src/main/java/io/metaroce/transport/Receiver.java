@@ -260,7 +260,8 @@ final class Receiver {
         }
         if (place == PathReceiver.NEW) {
             boolean gap = pathReceiver.mark(path, psn, DataHeader.LENGTH + DataHeader.payloadLength(at), ce, DataHeader.timestamp(at), nowNs);
-            boolean atOnce = gap || ce || (Prefix.flags(at) & DataHeader.ACK_REQUEST) != 0;
+            boolean hurries = ce && slab.getInt(c + ConnectionRecord.ACK_EVERY) > Limits.MARKS_WAIT_FOR;
+            boolean atOnce = gap || hurries || (Prefix.flags(at) & DataHeader.ACK_REQUEST) != 0;
             acks.note(c, planeNumber, plane, path, 1, atOnce, nowNs);
         }
     }

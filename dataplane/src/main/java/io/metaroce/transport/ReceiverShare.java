@@ -39,10 +39,9 @@ final class ReceiverShare {
         if (demandCode == slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
             return;
         }
+        long before = demand(plane);
         slab.putInt(plane + PlaneRecord.DEMAND_CODE, demandCode);
         long demand = Rate16.decode(demandCode);
-        long before = slab.getLong(plane + PlaneRecord.DEMAND_KBPS);
-        slab.putLong(plane + PlaneRecord.DEMAND_KBPS, demand);
         boolean active = slab.getInt(plane + PlaneRecord.ACTIVE) != 0;
         if (demand > 0 && !active) {
             join(planeNumber, plane);
@@ -64,7 +63,7 @@ final class ReceiverShare {
             compute(planeNumber, nowNs);
         }
         if (slab.getInt(plane + PlaneRecord.ACTIVE) != 0) {
-            return slab.getLong(plane + PlaneRecord.GRANTED_KBPS);
+            return granted(plane);
         }
         // Not asking: what it would get if it joined.
         return state.config.rateKbps(planeNumber) / (activeCount[planeNumber] + 1);
@@ -110,7 +109,7 @@ final class ReceiverShare {
             slab.putLong(next + PlaneRecord.ACTIVE_PREVIOUS, previous);
         }
         slab.putInt(plane + PlaneRecord.ACTIVE, 0);
-        slab.putLong(plane + PlaneRecord.GRANTED_KBPS, 0);
+        slab.putInt(plane + PlaneRecord.GRANTED_KBPS, 0);
         activeCount[planeNumber]--;
         stale[planeNumber] = true;
     }
@@ -120,12 +119,11 @@ final class ReceiverShare {
         computedNs[planeNumber] = nowNs;
         for (long p = activeHead[planeNumber]; p != 0; ) {
             long next = slab.getLong(p + PlaneRecord.ACTIVE_NEXT);
-            slab.putLong(p + PlaneRecord.GRANTED_KBPS, 0);
+            slab.putInt(p + PlaneRecord.GRANTED_KBPS, 0);
             long rttNs = Math.max(slab.getInt(p + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
             if (nowNs - slab.getLong(p + PlaneRecord.LAST_DATA_NS) > Limits.SHARE_AGE_RTT * rttNs) {
                 leave(planeNumber, p);
                 slab.putInt(p + PlaneRecord.DEMAND_CODE, 0);
-                slab.putLong(p + PlaneRecord.DEMAND_KBPS, 0);
             }
             p = next;
         }
@@ -141,9 +139,9 @@ final class ReceiverShare {
             changed = false;
             long equal = left / open;
             for (long p = activeHead[planeNumber]; p != 0; p = slab.getLong(p + PlaneRecord.ACTIVE_NEXT)) {
-                long demand = slab.getLong(p + PlaneRecord.DEMAND_KBPS);
-                if (slab.getLong(p + PlaneRecord.GRANTED_KBPS) == 0 && demand <= equal) {
-                    slab.putLong(p + PlaneRecord.GRANTED_KBPS, demand);
+                long demand = demand(p);
+                if (granted(p) == 0 && demand <= equal) {
+                    slab.putInt(p + PlaneRecord.GRANTED_KBPS, (int) demand);
                     left -= demand;
                     open--;
                     changed = true;
@@ -153,9 +151,17 @@ final class ReceiverShare {
         long equal = open > 0 ? left / open : 0;
         long extra = open > 0 ? 0 : left / activeCount[planeNumber];
         for (long p = activeHead[planeNumber]; p != 0; p = slab.getLong(p + PlaneRecord.ACTIVE_NEXT)) {
-            long granted = slab.getLong(p + PlaneRecord.GRANTED_KBPS);
-            slab.putLong(p + PlaneRecord.GRANTED_KBPS, granted == 0 ? equal : granted + extra);
+            long granted = granted(p);
+            slab.putInt(p + PlaneRecord.GRANTED_KBPS, (int) (granted == 0 ? equal : granted + extra));
         }
+    }
+
+    private long demand(long plane) {
+        return Rate16.decode(slab.getInt(plane + PlaneRecord.DEMAND_CODE));
+    }
+
+    private long granted(long plane) {
+        return slab.getInt(plane + PlaneRecord.GRANTED_KBPS) & 0xffff_ffffL;
     }
 
     int active(int planeNumber) {

@@ -50,14 +50,14 @@ final class Spray {
             float window = windows.window(connection, candidate, nowNs);
             int inFlight = slab.getInt(candidate + PlaneRecord.IN_FLIGHT);
             float load = planes == 1 ? 0 : (inFlight + random.nextFloat()) / window;
-            if (load >= best || inFlight + 1 > window || !pick(connection, candidate, p, window)) {
+            if (load >= best || inFlight >= whole(window) || !pick(connection, candidate, p, window)) {
                 continue;
             }
             int free = 1;
             if (runs) {
                 int limit = limit(candidate, picked, activeScale(connection, window));
-                free = Math.min((int) window - inFlight, limit - slab.getInt(picked + PathRecord.IN_FLIGHT));
-                int worthwhile = Math.min(Math.min(state.config.runLength, wanted), Math.min(limit, (int) window)) / 2;
+                free = Math.min(whole(window) - inFlight, limit - slab.getInt(picked + PathRecord.IN_FLIGHT));
+                int worthwhile = Math.min(Math.min(state.config.runLength, wanted), Math.min(limit, whole(window))) / 2;
                 if (patient && free < worthwhile) {
                     continue;
                 }
@@ -87,7 +87,7 @@ final class Spray {
      */
     int repairRoom(long connection, long ofPlane, long ofPath, long nowNs) {
         float window = windows.window(connection, ofPlane, nowNs);
-        int planeRoom = (int) window - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);
+        int planeRoom = whole(window) - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);
         int pathRoom = limit(ofPlane, ofPath, activeScale(connection, window)) - slab.getInt(ofPath + PathRecord.IN_FLIGHT);
         return Math.max(0, Math.min(planeRoom, pathRoom));
     }
@@ -139,6 +139,11 @@ final class Spray {
         return picked != 0;
     }
 
+    /** Packets that may be out where a window is not a whole number: less than one beyond it. */
+    private static int whole(float window) {
+        return (int) Math.ceil(window - EPSILON);
+    }
+
     /** At least one packet may be out on a path, and less than a packet beyond its window. */
     private boolean hasRoom(long at, float unit) {
         int inFlight = slab.getInt(at + PathRecord.IN_FLIGHT);
@@ -157,7 +162,7 @@ final class Spray {
 
     private int limit(long ofPlane, long ofPath, float scale) {
         float w = slab.getFloat(ofPath + PathRecord.FACTOR) * slab.getFloat(ofPlane + PlaneRecord.UNIT) * scale;
-        return Math.max(1, (int) Math.ceil(w - EPSILON));
+        return Math.max(1, whole(w));
     }
 
     private boolean spanFree(long at) {

@@ -130,8 +130,7 @@ final class StreamReceiver {
             slab.putInt(connection + ConnectionRecord.REFUSED + 8L * count, id);
             slab.putInt(connection + ConnectionRecord.REFUSED + 8L * count + 4, msn);
             slab.putInt(connection + ConnectionRecord.REFUSED_COUNT, count + 1);
-            slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
-            state.makeReady(connection);
+            state.tellNow(connection);
         }
     }
 
@@ -390,8 +389,7 @@ final class StreamReceiver {
             // Before the next acknowledgement, which has room for no more.
             state.abortSoon(connection, Reason.TOO_MANY_STREAM_ERRORS);
         }
-        slab.putInt(connection + ConnectionRecord.ACK_NOW, 1);
-        state.makeReady(connection);
+        state.tellNow(connection);
         long delay = Math.min(Math.max(Limits.NAK_REPEAT_MIN_NS, 2 * state.config.timerFloorNs), Limits.NAK_REPEAT_MAX_NS);
         slab.putInt(connection + ConnectionRecord.NAK_DELAY_NS, (int) delay);
         slab.putLong(connection + ConnectionRecord.NAK_REPEAT_NS, state.nowNs + delay);

@@ -56,7 +56,7 @@ final class StreamTable {
             slab.putLong(connection + ConnectionRecord.NEWS_HEAD, stream);
             slab.addInt(connection + ConnectionRecord.NEWS_COUNT, 1);
         }
-        state.makeReady(connection);
+        state.makeUrgent(connection);
     }
 
     /** Tells the peer of new receives when they are at least as many as it has left of those that it knows of. */

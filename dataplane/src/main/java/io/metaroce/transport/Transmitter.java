@@ -19,7 +19,7 @@ import io.metaroce.wire.Type;
 
 /** Sends a connection's probes and data: repairs on the path that lost them, then orphans, then new data, in runs. */
 final class Transmitter {
-    /** Packets a connection may send before the next has its turn. */
+    /** Packets a connection may send in a turn while no other waits for one. */
     private static final int QUANTUM = 64;
 
     private final EndpointState state;
@@ -32,6 +32,8 @@ final class Transmitter {
     private final StreamReceiver receiver;
     private final ReadResponder reads;
     private final LocalMemory memory;
+    /** The new packet sent last in this turn was the end of a message of several. */
+    private boolean endsLongMessage;
 
     Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, StreamSender streams, StreamReceiver receiver,
             ReadResponder reads, LocalMemory memory) {
@@ -59,7 +61,7 @@ final class Transmitter {
                 continue;
             }
             if (out.isFull()) {
-                state.makeReady(connection);
+                state.makeUrgent(connection);
                 break;
             }
             slab.putInt(path + PathRecord.PROBE_WANTED, 0);
@@ -119,7 +121,9 @@ final class Transmitter {
             return;
         }
         stateDemand(connection, unsentBefore + repairs);
-        int left = QUANTUM;
+        // While others wait, a turn is one run: what many send to one receiver, or one to many, is mixed as finely as may be.
+        endsLongMessage = false;
+        int left = state.dataTurns.isEmpty() ? QUANTUM : state.config.runLength;
         while (left > 0 && !out.isFull()) {
             int sent = run(connection, Math.min(left, out.room()), repairs > 0, nowNs);
             if (sent == 0) {
@@ -130,7 +134,7 @@ final class Transmitter {
         if (left == 0 || out.isFull()) {
             state.makeReady(connection);
         }
-        if (unsentBefore > 1 && slab.getInt(connection + UNSENT_PACKETS) == 0) {
+        if (endsLongMessage && slab.getInt(connection + UNSENT_PACKETS) == 0) {
             probeTail(connection);
         }
         if (slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0) {
@@ -272,7 +276,9 @@ final class Transmitter {
         }
         slab.putLong(packet + PacketRecord.WORK, work);
         slab.putInt(packet + PacketRecord.TRIES, 0);
-        slab.putInt(packet + PacketRecord.INDEX, streams.advance(stream, work));
+        int index = streams.advance(stream, work);
+        slab.putInt(packet + PacketRecord.INDEX, index);
+        endsLongMessage = index > 0 && index + 1 == slab.getInt(work + WorkRecord.PACKETS);
         emit(connection, path, packet, 0, nowNs);
         return true;
     }
@@ -332,8 +338,11 @@ final class Transmitter {
         if ((wanted & WorkRecord.SOLICITED) != 0) {
             flags |= DataHeader.SOLICITED;
         }
+        int demand = slab.getInt(plane + PlaneRecord.DEMAND);
         if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
             flags |= DataHeader.ACK_REQUEST;
+            // With nothing behind it, the share is for others.
+            demand = isIdle(connection) ? 0 : demand;
         }
         long at = out.header();
         Prefix.write(at, Type.DATA, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
@@ -346,7 +355,7 @@ final class Transmitter {
         DataHeader.stream(at, slab.getInt(stream + StreamRecord.ID));
         DataHeader.ssn(at, slab.getInt(work + WorkRecord.FIRST_SSN) + index);
         DataHeader.msn(at, slab.getInt(work + WorkRecord.MSN));
-        DataHeader.demand(at, slab.getInt(plane + PlaneRecord.DEMAND));
+        DataHeader.demand(at, demand);
         DataHeader.remoteKey(at, 0);
         DataHeader.offset(at, offset);
         DataHeader.messageLength(at, message);

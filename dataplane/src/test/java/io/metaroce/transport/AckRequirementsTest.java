@@ -393,6 +393,8 @@ class AckRequirementsTest {
     void aSampleIsTimeSinceTheEchoLessTheHold() {
         byte[] ack = heldAck();
         int path = ByteBuffer.wrap(ack).getShort(BLOCK);
+        EndpointState a = Inside.state(p.a.endpoint);
+        a.slab.putInt(a.path(a.connectionOf(p.ab), DataHeader.planeOf(path), DataHeader.indexOf(path)) + PathRecord.SRTT_NS, 20_000);
         double before = rttUs(path);
         giveEcho(ack, 50_000, 100);
         assertEquals((3 * before + 5 * (50 - 6.4)) / 8, rttUs(path), 0.01);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
 import io.metaroce.wire.AcceptHeader;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.CloseHeader;
 import io.metaroce.wire.ControlBlock;
@@ -261,6 +262,39 @@ class ParameterRequirementsTest {
             }
             assertEquals(1, tap.acksToA().size());
         }
+    }
+
+    /** With four planes, an acknowledgement every four packets of the connection would be one for nearly each packet. */
+    @Test
+    @Requirement("MR-ACK-001")
+    void eachPlaneCountsForItself() {
+        a.ackEvery = 3;
+        b.ackDelayNs = 400 * MS;
+        connect();
+        byte[][] data = new byte[2][];
+        for (int i = 0; data[0] == null || data[1] == null; i++) {
+            tap.seen.clear();
+            p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, i));
+            p.run(MS);
+            Tap.Seen s = tap.dataToB().getFirst();
+            data[s.plane()] = s.bytes();
+            assertTrue(i < 100);
+        }
+        int last = tap.dataToB().getFirst().ssn();
+        tap.seen.clear();
+        int n = 0;
+        for (int i = 1; i <= 6; i++) {
+            for (int plane = 0; plane < 2; plane++) {
+                int psn = i;
+                int next = last + ++n;
+                p.net.inject(p.b, plane, p.a.config.localAddresses[plane], 2, Tap.later(data[plane], psn, x -> x.put(DataHeader.FLOOR_DISTANCE, (byte) 0)
+                        .putInt(DataHeader.SSN, next).putInt(DataHeader.MSN, next).put(Prefix.FLAGS, (byte) DataHeader.LAST)));
+                p.run(0);
+                int expected = i / 3 + (plane == 1 ? i : i - 1) / 3;
+                assertEquals(expected, tap.acksToA().size(), i + " on plane " + plane);
+            }
+        }
+        tap.acksToA().forEach(s -> s.blocks().forEach(block -> assertEquals(s.u8(AckHeader.PLANE), block.path() >> 8, "one plane's paths")));
     }
 
     @Test
