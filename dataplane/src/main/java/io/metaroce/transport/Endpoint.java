@@ -161,6 +161,7 @@ public final class Endpoint {
                 acks.send(c, nowNs);
             }
             transmitter.probes(c, nowNs);
+            connections.afterService(c, nowNs);
         }
     }
 
