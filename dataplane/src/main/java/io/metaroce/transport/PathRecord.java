@@ -55,6 +55,8 @@ final class PathRecord {
     static final int LAST_PAD = L.i32();
     /** Packets longer than is safe that were lost since one arrived; while probing, answers to short probes only. */
     static final int LONG_LOST = L.i32();
+    /** The next PSN when the first of these was found lost. */
+    static final int LONG_LOST_PSN = L.i32();
     /* Receiver. */
     static final int RX_BITS = L.i64Array(4);
     static final int RX_BASE = L.i32();

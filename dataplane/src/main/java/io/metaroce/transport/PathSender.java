@@ -123,6 +123,7 @@ final class PathSender {
         long newestNs = slab.getLong(plane + PlaneRecord.NEWEST_ACKED_NS);
         int words = PathBlock.words(block);
         int longLost = slab.getInt(path + PathRecord.LONG_LOST);
+        boolean lostSince = false;
         for (long packet = slab.getLong(path + PathRecord.OUT_HEAD); packet != 0; packet = slab.getLong(path + PathRecord.OUT_HEAD)) {
             int psn = slab.getInt(packet + PacketRecord.PSN);
             if (psn - top >= 0) {
@@ -141,7 +142,12 @@ final class PathSender {
                 state.packets.give(packet);
             } else {
                 lost++;
-                longLost += isLong(packet) ? 1 : 0;
+                if (isLong(packet)) {
+                    if (longLost++ == 0) {
+                        slab.putInt(path + PathRecord.LONG_LOST_PSN, slab.getInt(path + PathRecord.NEXT_PSN));
+                    }
+                    lostSince |= psn - slab.getInt(path + PathRecord.LONG_LOST_PSN) >= 0;
+                }
                 state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
             }
         }
@@ -167,8 +173,8 @@ final class PathSender {
         if (acked + lost > 0 || answered) {
             progress(connection, plane, path, block, acked, answered, nowNs);
         }
-        if (longLost >= Limits.BLACK_HOLE) {
-            // Short packets pass, long ones do not: another route.
+        if (longLost >= Limits.BLACK_HOLE && lostSince) {
+            // Short packets pass, long ones do not: another route. A queue that was full loses as many at once, but not those that follow.
             evacuate(connection, plane, path, nowNs);
         }
     }

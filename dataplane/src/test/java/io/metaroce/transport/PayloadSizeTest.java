@@ -9,6 +9,8 @@ import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Reason;
+import io.metaroce.wire.Type;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,7 +26,7 @@ class PayloadSizeTest {
     private java.util.function.IntPredicate narrowPort = port -> false;
 
     private Peers peers(long seed, int planes) {
-        java.util.Arrays.fill(carries, LIMIT);
+        Arrays.fill(carries, LIMIT);
         Peers p = new Peers(seed, config(seed, planes), config(seed + 1, planes));
         p.net.filter = (d, plane, port) -> d.length <= DataHeader.LENGTH + (narrowPort.test(port) ? SAFE : carries[plane]);
         return p;
@@ -113,6 +115,32 @@ class PayloadSizeTest {
             assertEquals(LIMIT, p.a.endpoint.packetBytes(p.ab));
             narrowPort = port -> false;
         }
+    }
+
+    /** Whole windows may be lost in a queue that is full, so that probes alone tell of it; what is sent then arrives. */
+    @Test
+    @Requirement("MR-SIZE-006")
+    void manyLostAtOnceAreNoReasonToLeaveARoute() {
+        EndpointConfig onePath = config(160, 1);
+        onePath.pathsPerPlane = 1;
+        Peers p = new Peers(160, onePath, config(161, 1));
+        p.net.delayNs = 200_000;
+        p.connect();
+        p.run(5 * MS);
+        assertEquals(LIMIT, p.a.endpoint.packetBytes(p.ab));
+        int[] lost = {0};
+        long fullUntilNs = p.net.nowNs + 400_000;
+        p.net.filter = (d, plane, port) -> {
+            boolean passes = (d[4] & 15) != Type.DATA || p.net.nowNs >= fullUntilNs;
+            if (!passes) {
+                lost[0]++;
+            }
+            return passes;
+        };
+        transfer(p, 40);
+        assertTrue(lost[0] > Limits.BLACK_HOLE, lost[0] + " lost");
+        assertEquals(lost[0], p.statsA().retransmissions);
+        assertEquals(0, p.statsA().deadPaths);
     }
 
     /** A whole plane shrinks: it is left for the messages that are too long for it, and comes back when these are done. */
@@ -205,7 +233,7 @@ class PayloadSizeTest {
 
     @Test
     void anAddedPlaneIsMeasuredBeforeItIsUsed() {
-        java.util.Arrays.fill(carries, LIMIT);
+        Arrays.fill(carries, LIMIT);
         Peers p = new Peers(400, config(400, 3), config(401, 3), 2, 2);
         p.net.filter = (d, plane, port) -> d.length <= DataHeader.LENGTH + carries[plane];
         p.connect();
