@@ -76,7 +76,7 @@ final class Planes {
 
     /**
      * Repetitions of INIT, and of what keys are made of, must not differ from the first: what is under way begins again, with our planes as
-     * they are now. Another ACCEPT may tell other planes: what changed after the first is stated when the connection is established.
+     * they are now. What is not encrypted may tell other planes: what changed after the first is stated when the connection is established.
      */
     private void beginAnew(long c, int phase, long nowNs) {
         if (phase == ConnectionRecord.HALF_OPEN) {
@@ -85,6 +85,12 @@ final class Planes {
                 slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
                 state.wakeBy(c, nowNs);
             }
+            return;
+        }
+        if (slab.getInt(c + ConnectionRecord.KNOWN) != 0 && slab.getInt(c + ConnectionRecord.SEALED) == 0) {
+            // The peer may have taken the first INIT, and takes no other one for this connection: the attempt goes on as it is.
+            slab.putLong(c + ConnectionRecord.RETRY_NS, nowNs);
+            state.wakeBy(c, nowNs);
             return;
         }
         slab.putInt(c + ConnectionRecord.STATE, ConnectionRecord.INIT_SENT);
@@ -272,13 +278,11 @@ final class Planes {
         if (isNew || !isSame) {
             enter(c, p, plane, nowNs);
         }
-        if (isNew) {
-            // The peer may have had no use for our plane before it had its own.
-            slab.putInt(plane + STATED_SEQUENCE, 0);
-            slab.putInt(plane + STATE_TRIES, 0);
-            slab.putLong(plane + STATE_NS, nowNs);
-            wake(c, nowNs);
-        }
+        // The peer may have had no use for our plane before it had its own, and we need not have noticed that it had none for a while.
+        slab.putInt(plane + STATED_SEQUENCE, 0);
+        slab.putInt(plane + STATE_TRIES, 0);
+        slab.putLong(plane + STATE_NS, nowNs);
+        wake(c, nowNs);
         send(c, PlaneHeader.TAKEN, p, slab.getInt(plane + PEER_SEQUENCE), 0);
     }
 

@@ -38,7 +38,8 @@ final class PlaneChanges {
 
     void change(SplittableRandom r) {
         Host h = hosts.get(r.nextInt(hosts.size()));
-        int p = r.nextInt(h.number == 0 ? 0 : 1, h.config.planes());
+        // Who is parked hears of no move, and has to find its peer on another plane.
+        int p = r.nextInt(h.number == 0 && !simulation.has(Fault.PARK) ? 0 : 1, h.config.planes());
         if (h.pausedUntilNs > model.nowNs || h.generations[p] == MOST_MOVES) {
             return;
         }

@@ -115,7 +115,7 @@ final class Wire {
     private final Map<Name, Integer> confirmed = new HashMap<>();
     /** Shares told by one host on one plane at one time, to those who ask for some. */
     private final long[] grantedNs;
-    private final List<Map<Integer, Long>> granted = new ArrayList<>();
+    private final List<Map<Side, Long>> granted = new ArrayList<>();
     private Name newest;
     private Flow newestFlow;
 
@@ -498,7 +498,8 @@ final class Wire {
         require(share <= from.config.lineRateKbps, from, "a share of " + share + " kbit/s of a line of " + from.config.lineRateKbps, at);
         int plane = AckHeader.plane(at);
         Side side = sideOf(from, Prefix.destinationCid(at), to);
-        if (side == null) {
+        if (side == null || from.moves) {
+            // What comes on a plane that is not in use any more does not count as asking.
             return;
         }
         int own = contexts.getOrDefault(nameOf(side, Prefix.destinationCid(at)), side.handle);
@@ -511,9 +512,12 @@ final class Wire {
             grantedNs[i] = model.nowNs;
             granted.get(i).clear();
         }
-        granted.get(i).put(own, share);
-        long sum = granted.get(i).values().stream().mapToLong(Long::longValue).sum();
-        require(sum <= from.config.lineRateKbps + granted.get(i).size() * from.config.lineRateKbps / DEMAND_STEPS, from,
+        Map<Side, Long> told = granted.get(i);
+        told.put(side, share);
+        // Who has parked meanwhile has left its share to others.
+        told.keySet().removeIf(s -> s.state != Side.UP || s.isParked());
+        long sum = told.values().stream().mapToLong(Long::longValue).sum();
+        require(sum <= from.config.lineRateKbps + told.size() * from.config.lineRateKbps / DEMAND_STEPS, from,
                 sum + " kbit/s granted at once of a line of " + from.config.lineRateKbps, at);
         model.count(Check.SHARES_TOGETHER);
     }

@@ -243,13 +243,46 @@ class PlaneChangeTest {
         p.net.filter = (d, plane, port) -> d[4] != 0x15 && d[4] != 0x17 || !held.add(d);
         p.ab = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
         assertTrue(p.until(1_000 * MS, () -> !held.isEmpty()));
-        p.b.endpoint.removePlane(p.net.nowNs, 1);
+        p.net.removePlane(p.b, 1);
         p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, held.getFirst());
         p.net.filter = (d, plane, port) -> true;
         assertTrue(p.until(100 * MS, () -> Peers.has(p.eventsB, Event.ACCEPTED)));
         write(p, 4);
         finish(p, 4);
         assertTrue(p.until(500 * MS, () -> !isGood(p.a, p.ab, 1)), "A has heard of it");
+        assertTrue(isGood(p.a, p.ab, 0));
+    }
+
+    /** B's plane is away while A states its own, and back before A hears that it was away. */
+    @Test
+    @Requirement("MR-MOVE-007")
+    void aPlaneThatWasAwayUnnoticedIsUsedByBothAgain() {
+        Peers p = peers(41, 2, 2, 2);
+        // STATE of plane 1 with port 0: A never hears that the plane is gone.
+        p.net.filter = (d, plane, port) -> d[4] != 0x1e || d[6] != 0 || d[7] != 1 || (d[20] | d[21]) != 0;
+        p.net.removePlane(p.b, 1);
+        p.run(5 * MS);
+        p.net.setPlane(p.a, 1, elsewhere(1, 1, 1));
+        p.run(50 * MS);
+        p.net.setPlane(p.b, 1, elsewhere(2, 1, 1));
+        assertTrue(p.until(1_000 * MS, () -> isGood(p.a, p.ab, 1) && isGood(p.b, p.ba, 1)));
+    }
+
+    /** The answer to a resuming INIT is lost, and a plane of the caller's changes before it calls again. */
+    @Test
+    @Requirement({"MR-MOVE-001", "MR-CON-056"})
+    void aPlaneChangesWhileTheConnectionIsResumed() {
+        Peers p = peers(42, 3, 2, 2);
+        p.run(MS);
+        assertTrue(p.a.endpoint.park(p.net.nowNs, p.ab));
+        assertTrue(p.until(200 * MS, () -> p.a.endpoint.isParked(p.ab) && p.b.endpoint.isParked(p.ba)));
+        int[] lost = {0};
+        p.net.filter = (d, plane, port) -> d[4] != 0x13 || lost[0]++ > 0;
+        write(p, 2);
+        assertTrue(p.until(100 * MS, () -> lost[0] == 1));
+        p.net.removePlane(p.a, 1);
+        finish(p, 2);
+        assertTrue(p.until(500 * MS, () -> !isGood(p.b, p.ba, 1)), "B has heard of it");
         assertTrue(isGood(p.a, p.ab, 0));
     }
 
