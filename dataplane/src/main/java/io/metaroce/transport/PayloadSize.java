@@ -167,6 +167,8 @@ final class PayloadSize {
             slab.putInt(plane + SIZE_TRIES, 0);
             slab.putInt(plane + REFUTED_BYTES, Math.max(slab.getInt(plane + REFUTED_BYTES), bytes + 1));
             settle(c);
+            // Even if the size stays: the plane may carry it again, and something wait for that.
+            state.makeReady(c);
             if (isSearching(plane)) {
                 slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
                 state.wakeBy(c, state.nowNs);

@@ -248,6 +248,16 @@ final class Model {
         }
     }
 
+    /** It is parked, so what it had to do is done. */
+    void nothingUnderWay(Side side) {
+        for (Side.Stream s : side.streams) {
+            passUnsignaled(side, s, Long.MAX_VALUE);
+            if (!s.pending.isEmpty()) {
+                throw new Violation(side + " is parked, but " + s.pending.peek() + " is not complete");
+            }
+        }
+    }
+
     private void done(Side side, Side.Stream s, Message m, int status) {
         s.pending.remove();
         m.done = true;

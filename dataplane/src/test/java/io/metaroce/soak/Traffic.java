@@ -553,6 +553,10 @@ final class Traffic {
                     // The peer's end may be gone without a word.
                     close(s);
                 }
+                if (s.isParked()) {
+                    model.drain(h);
+                    model.nothingUnderWay(s);
+                }
                 for (int i = 0; s.state == Side.UP && i < s.streams.length; i++) {
                     Message last = s.streams[i].pending.peekLast();
                     if (last != null && last.unsignaled) {
