@@ -12,7 +12,7 @@ final class SelectiveReceiver implements PeerReceiver {
      */
     record Manner(int bytes, long delayPs, boolean whenOutOfOrder, boolean inOrder, boolean notifies) { }
 
-    private static final int MASK = SelectiveSender.SPAN - 1;
+    private static final int SMALLEST = 32;
     private static final int BITS = Long.SIZE;
 
     private final PeerHost host;
@@ -21,8 +21,8 @@ final class SelectiveReceiver implements PeerReceiver {
     private final Manner manner;
     private final Puller puller;
     private final Timer delay;
-    private final boolean[] has = new boolean[SelectiveSender.SPAN];
-    private final int[] size = new int[SelectiveSender.SPAN];
+    private boolean[] has = new boolean[SMALLEST];
+    private int[] size = new int[SMALLEST];
     private final LongQueue fresh = new LongQueue();
     private long expected;
     private long end;
@@ -77,11 +77,12 @@ final class SelectiveReceiver implements PeerReceiver {
             notifiedPs = host.nowPs();
             host.send(host.begin(Frame.CNP, peer, channel, psn, plane, port));
         }
-        if (psn < expected || has[(int) psn & MASK]) {
+        if (psn < expected || psn < end && has[at(psn)]) {
             host.counters.spurious++;
             acknowledge(marked, false);
             return;
         }
+        reserve(psn);
         boolean isEarly = psn != expected;
         take(psn, host.packets.payloadLength[packet]);
         fresh.add(psn);
@@ -99,9 +100,27 @@ final class SelectiveReceiver implements PeerReceiver {
         }
     }
 
+    private int at(long psn) {
+        return (int) psn & has.length - 1;
+    }
+
+    /** Makes room for what comes so early. */
+    private void reserve(long psn) {
+        while (psn - expected >= has.length) {
+            boolean[] had = has;
+            int[] sizes = size;
+            has = new boolean[2 * had.length];
+            size = new int[2 * had.length];
+            for (long n = expected; n < expected + had.length; n++) {
+                has[at(n)] = had[(int) n & had.length - 1];
+                size[at(n)] = sizes[(int) n & had.length - 1];
+            }
+        }
+    }
+
     private void take(long psn, int bytes) {
-        has[(int) psn & MASK] = true;
-        size[(int) psn & MASK] = bytes;
+        has[at(psn)] = true;
+        size[at(psn)] = bytes;
         end = Math.max(end, psn + 1);
         if (psn != expected) {
             early++;
@@ -111,11 +130,11 @@ final class SelectiveReceiver implements PeerReceiver {
             }
             return;
         }
-        while (has[(int) expected & MASK]) {
-            has[(int) expected & MASK] = false;
+        while (has[at(expected)]) {
+            has[at(expected)] = false;
             if (expected++ != psn) {
                 early--;
-                heldBytes -= size[(int) (expected - 1) & MASK];
+                heldBytes -= size[at(expected - 1)];
             }
         }
     }
@@ -149,7 +168,7 @@ final class SelectiveReceiver implements PeerReceiver {
         }
         long bits = 0;
         for (int i = 0; i < BITS && around + i < end; i++) {
-            bits |= has[(int) (around + i) & MASK] ? 1L << i : 0;
+            bits |= has[at(around + i)] ? 1L << i : 0;
         }
         Frame.selective(header, around, bits, early);
         around += BITS;

@@ -10,12 +10,8 @@ import java.util.ArrayDeque;
 final class SelectiveSender implements PeerSender {
     /** Packets between the first one that is missing and the last one sent. */
     static final int SPAN = 1 << 13;
-    private static final int MASK = SPAN - 1;
     /** Round trips after which a sender that had to ask looks again. */
     private static final int SILENT_RTT = 3;
-    private static final byte OUT = 1;
-    private static final byte LOST = 2;
-    private static final byte ARRIVED = 3;
 
     final PeerHost host;
     final Control control;
@@ -28,13 +24,7 @@ final class SelectiveSender implements PeerSender {
     private final Timer pace;
     private final ArrayDeque<Part> posting = new ArrayDeque<>();
 
-    /* By number, modulo the span. */
-    private final byte[] state = new byte[SPAN];
-    private final byte[] tries = new byte[SPAN];
-    private final int[] path = new int[SPAN];
-    private final long[] sentPs = new long[SPAN];
-    private final long[] pathSequence = new long[SPAN];
-    private final Part[] part = new Part[SPAN];
+    private final Slots slots = new Slots();
     /** By path: packets sent, and the latest of them that is known to have arrived. */
     private final long[] sentOnPath;
     private final long[] arrivedOnPath;
@@ -81,16 +71,19 @@ final class SelectiveSender implements PeerSender {
 
     @Override
     public boolean sendOne(int busyPlanes) {
-        while (!lost.isEmpty() && (lost.peek() < first || state[(int) lost.peek() & MASK] != LOST)) {
+        while (!lost.isEmpty() && (lost.peek() < first || slots.state[slots.of(lost.peek())] != Slots.LOST)) {
             lost.poll();
         }
         boolean repeat = !lost.isEmpty();
         if (!repeat && (next == posted || next - first >= control.spanPackets())) {
             return false;
         }
+        if (!repeat) {
+            slots.reserve(first, next);
+        }
         long psn = repeat ? lost.peek() : next;
-        int i = (int) psn & MASK;
-        Part p = repeat ? part[i] : posting.peek();
+        int i = slots.of(psn);
+        Part p = repeat ? slots.part[i] : posting.peek();
         int bytes = p.payload(psn, host.config.payloadMtu);
         if (!control.allows(out, bytes, backlog + lostBytes) && !(repeat && rule.repeatsFreely())) {
             if (control.asks(out)) {
@@ -105,14 +98,14 @@ final class SelectiveSender implements PeerSender {
             pace.at(control.earliestPs());
             return false;
         }
-        int way = paths.choose(repeat ? path[i] : Paths.NONE, busyPlanes, bytes);
+        int way = paths.choose(repeat ? slots.path[i] : Paths.NONE, busyPlanes, bytes);
         if (way == Paths.NONE) {
             return false;
         }
         if (repeat) {
             lost.poll();
             lostBytes -= bytes;
-            tries[i]++;
+            slots.tries[i]++;
             host.counters.resent++;
         } else {
             next++;
@@ -120,13 +113,13 @@ final class SelectiveSender implements PeerSender {
             if (next == p.endPsn()) {
                 posting.poll();
             }
-            part[i] = p;
-            tries[i] = 1;
+            slots.part[i] = p;
+            slots.tries[i] = 1;
         }
-        state[i] = OUT;
-        path[i] = way;
-        pathSequence[i] = ++sentOnPath[way];
-        sentPs[i] = host.nowPs();
+        slots.state[i] = Slots.OUT;
+        slots.path[i] = way;
+        slots.sequence[i] = ++sentOnPath[way];
+        slots.sentPs[i] = host.nowPs();
         order.add(psn);
         orderPs.add(host.nowPs());
         out += bytes;
@@ -201,7 +194,7 @@ final class SelectiveSender implements PeerSender {
                 selected(psn);
             }
         }
-        while (first < next && state[(int) first & MASK] == ARRIVED) {
+        while (first < next && slots.state[slots.of(first)] == Slots.ARRIVED) {
             first++;
         }
         progressPs = first > firstBefore ? host.nowPs() : progressPs;
@@ -231,23 +224,23 @@ final class SelectiveSender implements PeerSender {
     }
 
     private void arrived(long psn) {
-        int i = (int) psn & MASK;
-        if (state[i] == ARRIVED) {
+        int i = slots.of(psn);
+        if (slots.state[i] == Slots.ARRIVED) {
             return;
         }
-        Part p = part[i];
+        Part p = slots.part[i];
         int bytes = p.payload(psn, host.config.payloadMtu);
-        if (state[i] == OUT) {
+        if (slots.state[i] == Slots.OUT) {
             out -= bytes;
-            paths.acknowledged(path[i], bytes);
+            paths.acknowledged(slots.path[i], bytes);
         } else {
             lostBytes -= bytes;
         }
-        if (tries[i] == 1) {
-            arrivedOnPath[path[i]] = Math.max(arrivedOnPath[path[i]], pathSequence[i]);
+        if (slots.tries[i] == 1) {
+            arrivedOnPath[slots.path[i]] = Math.max(arrivedOnPath[slots.path[i]], slots.sequence[i]);
         }
-        state[i] = ARRIVED;
-        part[i] = null;
+        slots.state[i] = Slots.ARRIVED;
+        slots.part[i] = null;
         arrivedBytes += bytes;
         if (--p.open == 0) {
             host.partSent(p.flow);
@@ -255,12 +248,12 @@ final class SelectiveSender implements PeerSender {
     }
 
     private void trimmed(long psn) {
-        int i = (int) psn & MASK;
-        if (psn < first || psn >= next || state[i] != OUT) {
+        int i = slots.of(psn);
+        if (psn < first || psn >= next || slots.state[i] != Slots.OUT) {
             return;
         }
-        int bytes = part[i].payload(psn, host.config.payloadMtu);
-        paths.trimmed(path[i], bytes);
+        int bytes = slots.part[i].payload(psn, host.config.payloadMtu);
+        paths.trimmed(slots.path[i], bytes);
         give(psn, i, bytes);
         control.trimmed(bytes, out);
     }
@@ -268,7 +261,7 @@ final class SelectiveSender implements PeerSender {
     // ---- losses ----
 
     private void give(long psn, int i, int bytes) {
-        state[i] = LOST;
+        slots.state[i] = Slots.LOST;
         out -= bytes;
         lostBytes += bytes;
         lost.add(psn);
@@ -276,9 +269,9 @@ final class SelectiveSender implements PeerSender {
 
     /** The rule holds this packet, which is out, for lost. */
     void lose(long psn) {
-        int i = (int) psn & MASK;
-        int bytes = part[i].payload(psn, host.config.payloadMtu);
-        paths.lost(path[i], bytes);
+        int i = slots.of(psn);
+        int bytes = slots.part[i].payload(psn, host.config.payloadMtu);
+        paths.lost(slots.path[i], bytes);
         give(psn, i, bytes);
         control.lost(bytes);
     }
@@ -294,13 +287,13 @@ final class SelectiveSender implements PeerSender {
         } else if (!rule.timesEach()) {
             timeout.at(Math.max(progressPs, orderPs.peek()) + rule.timeoutPs(this, 1));
         } else {
-            timeout.at(orderPs.peek() + rule.timeoutPs(this, tries[(int) order.peek() & MASK]));
+            timeout.at(orderPs.peek() + rule.timeoutPs(this, slots.tries[slots.of(order.peek())]));
         }
     }
 
     private boolean stands(long psn, long atPs) {
-        int i = (int) psn & MASK;
-        return psn >= first && state[i] == OUT && sentPs[i] == atPs;
+        int i = slots.of(psn);
+        return psn >= first && slots.state[i] == Slots.OUT && slots.sentPs[i] == atPs;
     }
 
     private void timedOut() {
@@ -316,13 +309,13 @@ final class SelectiveSender implements PeerSender {
         boolean any = false;
         while (rule.timesEach() && !order.isEmpty()) {
             long psn = order.peek();
-            int i = (int) psn & MASK;
+            int i = slots.of(psn);
             if (stands(psn, orderPs.peek())) {
-                if (sentPs[i] + rule.timeoutPs(this, tries[i]) > host.nowPs()) {
+                if (slots.sentPs[i] + rule.timeoutPs(this, slots.tries[i]) > host.nowPs()) {
                     break;
                 }
-                if (rule.postpones(tries[i])) {
-                    sentPs[i] = host.nowPs();
+                if (rule.postpones(slots.tries[i])) {
+                    slots.sentPs[i] = host.nowPs();
                     order.add(psn);
                     orderPs.add(host.nowPs());
                 } else {
@@ -339,9 +332,9 @@ final class SelectiveSender implements PeerSender {
     }
 
     private void timedOut(long psn) {
-        int i = (int) psn & MASK;
-        int bytes = part[i].payload(psn, host.config.payloadMtu);
-        paths.timedOut(path[i], bytes);
+        int i = slots.of(psn);
+        int bytes = slots.part[i].payload(psn, host.config.payloadMtu);
+        paths.timedOut(slots.path[i], bytes);
         give(psn, i, bytes);
         control.timedOut(bytes);
         rule.timedOut();
@@ -381,21 +374,21 @@ final class SelectiveSender implements PeerSender {
     }
 
     boolean isOut(long psn) {
-        return state[(int) psn & MASK] == OUT;
+        return slots.state[slots.of(psn)] == Slots.OUT;
     }
 
     long sentPs(long psn) {
-        return sentPs[(int) psn & MASK];
+        return slots.sentPs[slots.of(psn)];
     }
 
     int tries(long psn) {
-        return tries[(int) psn & MASK];
+        return slots.tries[slots.of(psn)];
     }
 
     /** How many packets that were sent later on the same path are known, at least by the last of them, to have arrived or been overtaken. */
     long overtakenBy(long psn) {
-        int i = (int) psn & MASK;
-        return arrivedOnPath[path[i]] - pathSequence[i];
+        int i = slots.of(psn);
+        return arrivedOnPath[slots.path[i]] - slots.sequence[i];
     }
 
     double out() {
