@@ -54,6 +54,14 @@ setup_dpdk() {
     fi
 }
 
+# Pictures of simulations have letters.
+setup_fonts() {
+    if ! { command -v fc-list && [ -n "$(fc-list)" ]; } > /dev/null; then
+        say "installing a font, for pictures of simulations"
+        apt_install fontconfig fonts-dejavu-core || true
+    fi
+}
+
 # What tests need to make network interfaces of their own.
 setup_interfaces() {
     if ! { command -v ip && command -v ethtool; } > /dev/null; then

@@ -408,6 +408,7 @@ public final class Endpoint {
         into.index = i % slab.getInt(c + ConnectionRecord.PATHS_PER_PLANE);
         long plane = state.plane(c, into.plane);
         into.planeDown = slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.UP;
+        into.planeShare = slab.getFloat(plane + PlaneRecord.SHARE);
         into.sourcePort = slab.getInt(path + PathRecord.SOURCE_PORT);
         into.epoch = slab.getInt(path + PathRecord.EPOCH);
         into.state = slab.getInt(path + PathRecord.STATE);

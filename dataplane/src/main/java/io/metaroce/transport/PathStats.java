@@ -11,6 +11,8 @@ public final class PathStats {
     public int epoch;
     public int state;
     public boolean planeDown;
+    /** Part of the plane's line rate that the peer lets us send at, 0 to 1. */
+    public double planeShare;
     /** Data packets sent on it, repeats included. */
     public long packets;
     public long retransmissions;

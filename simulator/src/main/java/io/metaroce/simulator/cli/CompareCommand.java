@@ -18,6 +18,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -51,10 +52,15 @@ public final class CompareCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Runs at a time (default: one for each processor).")
     private int threads = Runtime.getRuntime().availableProcessors();
 
+    @Mixin
+    private PlotOptions plots;
+
     @Override
     public Integer call() throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         Scenario scenario = ScenarioFile.read(ScenarioFile.find(file));
+        plots.prepare(scenario);
+        List<Result> all = new ArrayList<>();
         List<Long> wanted = seeds == null ? scenario.seeds : seeds;
         boolean complete = true;
         try (Batch batch = new Batch(threads)) {
@@ -69,11 +75,13 @@ public final class CompareCommand implements Callable<Integer> {
                 for (Future<Result> run : ofOne) {
                     results.add(Batch.get(run));
                 }
+                all.addAll(results);
                 complete &= results.stream().allMatch(Result::isComplete);
                 print(out, results, first, scenario);
                 first = false;
             }
         }
+        plots.draw(all);
         return complete ? ExitCode.OK : ExitCode.FAILED;
     }
 

@@ -9,10 +9,12 @@ import io.metaroce.simulator.run.Scenario;
 import io.metaroce.simulator.run.ScenarioFile;
 import io.metaroce.simulator.workload.Flow;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -40,6 +42,9 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--flows", description = "Also one line for each flow: source, destination, bytes, start, completion, goodput.")
     private boolean flows;
 
+    @Mixin
+    private PlotOptions plots;
+
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
@@ -47,10 +52,13 @@ public final class RunCommand implements Callable<Integer> {
         if (transport != null) {
             scenario.transport = transport;
         }
+        plots.prepare(scenario);
+        List<Result> results = new ArrayList<>();
         boolean complete = true;
         for (long seed : seeds == null ? scenario.seeds : seeds) {
             Result r = scenario.run(seed);
             complete &= r.isComplete();
+            results.add(r);
             if (json) {
                 out.println(r.json());
             } else {
@@ -61,6 +69,7 @@ public final class RunCommand implements Callable<Integer> {
             }
             out.flush();
         }
+        plots.draw(results);
         return complete ? ExitCode.OK : ExitCode.FAILED;
     }
 

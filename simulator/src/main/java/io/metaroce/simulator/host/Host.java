@@ -334,6 +334,19 @@ public final class Host implements HostTransport {
     }
 
     @Override
+    public double share(int peer) {
+        int connection = connection(peer);
+        PathStats path = new PathStats();
+        int count = endpoint.pathCount(connection);
+        double sum = 0;
+        for (int i = 0; i < count; i++) {
+            endpoint.readPath(connection, i, path);
+            sum += path.planeShare;
+        }
+        return sum / count;
+    }
+
+    @Override
     public String describe(int peer) {
         StringBuilder b = new StringBuilder();
         ConnectionStats s = statsWith(peer);

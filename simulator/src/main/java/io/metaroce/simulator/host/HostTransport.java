@@ -44,6 +44,11 @@ public interface HostTransport {
     /** Bytes that may be out towards the peer now. */
     double windowBytes(int peer);
 
+    /** Part of line rate that may be sent to the peer, as the receiver's share or a rate control has it; NaN: neither rules. */
+    default double share(int peer) {
+        return Double.NaN;
+    }
+
     /** For people: how matters with the peer stand. */
     String describe(int peer);
 

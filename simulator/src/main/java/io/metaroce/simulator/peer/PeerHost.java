@@ -10,6 +10,7 @@ import io.metaroce.simulator.host.HostConfig;
 import io.metaroce.simulator.host.HostPlan;
 import io.metaroce.simulator.host.HostTransport;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -262,6 +263,11 @@ final class PeerHost implements HostTransport {
             sum += s.windowBytes();
         }
         return sum;
+    }
+
+    @Override
+    public double share(int peer) {
+        return Arrays.stream(senders.getOrDefault(peer, new PeerSender[0])).mapToDouble(PeerSender::share).average().orElse(Double.NaN);
     }
 
     @Override

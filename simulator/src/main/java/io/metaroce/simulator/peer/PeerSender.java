@@ -20,5 +20,10 @@ interface PeerSender {
     /** Bytes that may be out now; of a transport that is ruled by a rate, what the rate brings in a round trip. */
     double windowBytes();
 
+    /** The rate that a control has set, of line rate; NaN: none does. */
+    default double share() {
+        return Double.NaN;
+    }
+
     String describe();
 }

@@ -117,6 +117,11 @@ final class RoceSender implements PeerSender {
     }
 
     @Override
+    public double share() {
+        return control instanceof Dcqcn d ? d.rate() / host.planeRate : Double.NaN;
+    }
+
+    @Override
     public String describe() {
         return "QP %d: %d acknowledged, next %d of %d".formatted(channel, first, next, posted);
     }

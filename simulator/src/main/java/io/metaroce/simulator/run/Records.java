@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.simulator.run;
 
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Records of named values as lines of JSON and CSV. Values are texts, {@code Long} or {@code Double}. */
@@ -23,6 +26,32 @@ public final class Records {
 
     public static String csv(Map<String, Object> fields) {
         return fields.values().stream().map(v -> v instanceof String s ? csvText(s) : number(v)).collect(Collectors.joining(","));
+    }
+
+    /** Reads what {@link #json} wrote; null: it is something else, or half a line. */
+    public static Map<String, Object> parse(String line) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        Matcher m = FIELD.matcher(line);
+        int at = 1;
+        while (m.find(at) && m.start() == at) {
+            String name = unquoted(m.group(1));
+            if (m.group(2) != null) {
+                fields.put(name, unquoted(m.group(2)));
+            } else if (m.group(3).matches("-?\\d+")) {
+                fields.put(name, Long.parseLong(m.group(3)));
+            } else {
+                fields.put(name, m.group(3).equals("null") ? Double.NaN : Double.parseDouble(m.group(3)));
+            }
+            at = m.end();
+        }
+        return line.startsWith("{") && at == line.length() && line.endsWith("}") ? fields : null;
+    }
+
+    private static final String TEXT = "\"((?:[^\"\\\\]|\\\\.)*)\"";
+    private static final Pattern FIELD = Pattern.compile(TEXT + ":(?:" + TEXT + "|([-0-9.]+|null))[,}]");
+
+    private static String unquoted(String s) {
+        return s.replaceAll("\\\\([\"\\\\])", "$1");
     }
 
     private static String csvText(String s) {

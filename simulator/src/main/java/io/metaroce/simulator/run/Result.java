@@ -15,6 +15,8 @@ public final class Result {
     public String workload;
     public long seed;
     public List<Flow> flows;
+    /** What happened over time, if asked for; or null. */
+    public Trace trace;
     /** Flows that were not complete when the time limit came. */
     public int unfinished;
     /** For people: how the connections of some unfinished flows stand. */

@@ -63,6 +63,8 @@ public final class Scenario implements Cloneable {
     public double limitUs = 50_000;
     /** When Jain's index is taken; 0: not. */
     public double jainUs;
+    /** Interval of {@link Trace}; 0: none. */
+    public double traceUs;
     public List<Long> seeds = List.of(1L);
 
     /** Runs it. The seed rules the patterns that are random, the fabric's hashes and losses, and the hosts. */
@@ -74,6 +76,9 @@ public final class Scenario implements Cloneable {
                     limitUs, seed);
             if (jainUs > 0) {
                 simulation.sampleAt(jainUs);
+            }
+            if (traceUs > 0) {
+                simulation.traceEvery(traceUs);
             }
             Result result = simulation.run();
             result.transport = transport;

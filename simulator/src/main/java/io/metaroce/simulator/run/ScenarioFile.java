@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.tomlj.Toml;
@@ -26,9 +27,12 @@ public final class ScenarioFile {
 
     private final Path file;
     private final Set<String> known = new HashSet<>();
+    /** Values of the top table that count instead of the file's. */
+    private final TomlTable instead;
 
-    private ScenarioFile(Path file) {
+    private ScenarioFile(Path file, TomlTable instead) {
         this.file = file;
+        this.instead = instead;
     }
 
     /** Scenarios that come with the project, by name. */
@@ -56,7 +60,26 @@ public final class ScenarioFile {
 
     /** @throws CliException that says what is wrong, and where */
     public static Scenario read(Path file) {
-        return new ScenarioFile(file).read();
+        return new ScenarioFile(file, Toml.parse("")).read();
+    }
+
+    /**
+     * Reads a file, with some of its keys set otherwise.
+     *
+     * @param values by key, as TOML; what is no TOML is taken for a text
+     * @throws CliException that says what is wrong, and where
+     */
+    public static Scenario read(Path file, Map<String, String> values) {
+        StringBuilder text = new StringBuilder();
+        values.forEach((key, value) -> {
+            String plain = key + " = " + value + "\n";
+            text.append(Toml.parse(plain).hasErrors() ? key + " = \"" + value.replace("\\", "\\\\").replace("\"", "\\\"") + "\"\n" : plain);
+        });
+        TomlParseResult parsed = Toml.parse(text.toString());
+        if (parsed.hasErrors()) {
+            throw new CliException(ExitCode.USAGE, parsed.errors().getFirst() + " in " + values);
+        }
+        return new ScenarioFile(file, parsed).read();
     }
 
     private Scenario read() {
@@ -74,6 +97,7 @@ public final class ScenarioFile {
             Peers.named(s.transport);
             s.payload = number(toml, "payload", s.payload);
             s.limitUs = real(toml, "limit_us", s.limitUs);
+            s.traceUs = real(toml, "trace_us", s.traceUs);
             s.jainUs = real(toml, "jain_us", s.jainUs);
             TomlArray seeds = array(toml, "seeds");
             if (seeds != null) {
@@ -84,6 +108,7 @@ public final class ScenarioFile {
             }
             faults(toml, s);
             checkKeys(toml, "");
+            checkKeys(instead, "");
             return s;
         } catch (IOException e) {
             throw new CliException(ExitCode.USAGE, "cannot read " + file + ": " + e.getMessage());
@@ -143,17 +168,22 @@ public final class ScenarioFile {
         return name;
     }
 
+    /** The table that has the value of this key. */
+    private TomlTable of(TomlTable t, String name) {
+        return t instanceof TomlParseResult && instead.contains(name) ? instead : t;
+    }
+
     private String text(TomlTable t, String name, String otherwise) {
-        String value = t.getString(key(name));
+        String value = of(t, name).getString(key(name));
         return value == null ? otherwise : value;
     }
 
     private boolean flag(TomlTable t, String name) {
-        return Boolean.TRUE.equals(t.getBoolean(key(name)));
+        return Boolean.TRUE.equals(of(t, name).getBoolean(key(name)));
     }
 
     private long whole(TomlTable t, String name, long otherwise) {
-        Long value = t.getLong(key(name));
+        Long value = of(t, name).getLong(key(name));
         return value == null ? otherwise : value;
     }
 
@@ -162,7 +192,7 @@ public final class ScenarioFile {
     }
 
     private double real(TomlTable t, String name, double otherwise) {
-        Object value = t.get(key(name));
+        Object value = of(t, name).get(key(name));
         if (value != null && !(value instanceof Number)) {
             throw wrong("'" + name + "' is not a number");
         }
@@ -170,7 +200,7 @@ public final class ScenarioFile {
     }
 
     private TomlArray array(TomlTable t, String name) {
-        return t.getArray(key(name));
+        return of(t, name).getArray(key(name));
     }
 
     private void checkKeys(TomlTable t, String prefix) {

@@ -34,6 +34,7 @@ public final class Simulation implements HostTransport.Application {
     private static final long SAMPLE = 5L << 32;
     private static final long EXPECT = 6L << 32;
     private static final long WATCH = 7L << 32;
+    private static final long TRACE = 8L << 32;
     private static final long NUMBER = 0xffff_ffffL;
 
     /** What the run costs; nothing in it depends on this. */
@@ -63,6 +64,8 @@ public final class Simulation implements HostTransport.Application {
     private final int packetBytes;
     private double jain;
     private long samplePs;
+    private long tracePs;
+    private Trace trace;
     private int open;
     private long watchUntilPs;
     private double firstPlaneDownUs;
@@ -136,6 +139,12 @@ public final class Simulation implements HostTransport.Application {
         samplePs = (long) (us * PS_PER_US);
     }
 
+    /** Asks for a trace of the workload's time. */
+    public void traceEvery(double us) {
+        tracePs = Math.max(1, (long) (us * PS_PER_US));
+        trace = new Trace(events, fabric, hosts, workload.flows(), beginPs, topology.baseRttPs(packetBytes) / 8e12 * topology.hostRate());
+    }
+
     public Result run() {
         long startedNs = CPU.getCurrentThreadCpuTime();
         for (int i = 0; i < faults.size(); i++) {
@@ -154,6 +163,9 @@ public final class Simulation implements HostTransport.Application {
         fabric.watchFrom(beginPs + (long) (LATE_RTT * topology.baseRttPs(packetBytes)));
         if (samplePs > 0) {
             events.at(beginPs + samplePs, SAMPLE);
+        }
+        if (trace != null) {
+            events.at(beginPs, TRACE);
         }
         while (open > 0 && !events.isEmpty()) {
             long event = events.take();
@@ -178,6 +190,10 @@ public final class Simulation implements HostTransport.Application {
                 events.at(events.nowPs(), WATCH);
             }
             case (int) (SAMPLE >>> 32) -> sample();
+            case (int) (TRACE >>> 32) -> {
+                trace.sample();
+                events.at(events.nowPs() + tracePs, TRACE);
+            }
             case (int) (EXPECT >>> 32) -> hosts[expectations.get(number)[0]].expect(expectations.get(number)[1], expectations.get(number)[2]);
             default -> watch();
         }
@@ -286,6 +302,7 @@ public final class Simulation implements HostTransport.Application {
         r.bdpBytes = rtt / 8e12 * topology.hostRate();
         r.deepestQueueBdp = fabric.deepestBytes() / r.bdpBytes;
         r.deepestLateQueueBdp = fabric.deepestWatchedBytes() / r.bdpBytes;
+        r.trace = trace;
         r.jain = jain;
         r.firstPlaneDownUs = firstPlaneDownUs;
         r.lastPlaneDownUs = lastPlaneDownUs;
