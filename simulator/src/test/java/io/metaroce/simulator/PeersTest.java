@@ -107,6 +107,21 @@ class PeersTest {
         assertTrue(r.lastUs <= 1.02 * (wireUs(15 << 20) + RTT_US), r.json());
     }
 
+    /** Pauses that begin and end close together: no sender may miss the end of one. */
+    @Test
+    void pausesEnd() {
+        for (int seed = 2; seed <= 3; seed++) {
+            Scenario s = small("rocev2+pfc", "all-to-all", 256 << 10);
+            s.hosts = 32;
+            s.hostsPerLeaf = s.spines = 8;
+            s.pauseBdp = .05;
+            s.limitUs = 5_000;
+            Result r = s.run(seed);
+            assertTrue(r.isComplete(), r.unfinished + " flows wait for ever");
+            assertEquals(0, r.drops + r.timeouts, r.json());
+        }
+    }
+
     /** Without PFC, DCQCN starts at line rate and overruns the queue; go-back-N pays for it. */
     @Test
     void goBackNWithoutPfcRepeatsMuchInAnIncast() {

@@ -32,6 +32,8 @@ final class Pausing {
     /** By input: bytes in the switch that came over it, and whether its sender has been told to pause. */
     private final long[] held;
     private final boolean[] told;
+    /** By input: when its sender hears, or heard, of the latest frame. */
+    private final long[] heardPs;
     /** By packet: the one behind it, the input it came over. */
     private int[] next = new int[0];
     private int[] cameOver = new int[0];
@@ -50,6 +52,7 @@ final class Pausing {
         paused = new boolean[links];
         held = new long[links];
         told = new boolean[links];
+        heardPs = new long[links];
         roomBytes = new long[links];
         for (int l = 0; l < links; l++) {
             Topology.Link link = fabric.topology().links().get(l);
@@ -147,6 +150,8 @@ final class Pausing {
     private void tell(int link, int kind) {
         int twin = link ^ 1;
         long framePs = fabric.serialisationPs(twin, FRAME_BYTES) + (sending[twin] ? fabric.serialisationPs(twin, PACKET_BYTES) / 2 : 0);
-        events.at(events.nowPs() + framePs + fabric.topology().links().get(twin).delayPs(), fabric.event(kind, link));
+        // Frames keep their order: a sender that hears of the end of a pause before its beginning would wait for ever.
+        heardPs[link] = Math.max(heardPs[link], events.nowPs() + framePs + fabric.topology().links().get(twin).delayPs());
+        events.at(heardPs[link], fabric.event(kind, link));
     }
 }

@@ -40,14 +40,30 @@ final class PullPacer implements Puller {
 
     @Override
     public void wanted(int peer, int channel, long bytes, boolean asks) {
-        Client c = clients.computeIfAbsent((long) peer << 32 | channel, k -> new Client(peer, channel));
+        Client c = client(peer, channel);
         c.wanted = Math.max(c.wanted, bytes);
+        queue(c);
+        if (asks && !c.inTurn) {
+            tell(c);
+        }
+    }
+
+    @Override
+    public void trimmed(int peer, int channel, int bytes) {
+        Client c = client(peer, channel);
+        c.wanted = Math.max(c.wanted, c.granted) + bytes;
+        queue(c);
+    }
+
+    private Client client(int peer, int channel) {
+        return clients.computeIfAbsent((long) peer << 32 | channel, k -> new Client(peer, channel));
+    }
+
+    private void queue(Client c) {
         if (c.wanted > c.granted && !c.inTurn) {
             c.inTurn = true;
             turn.add(c);
             timer.atMost(Math.max(host.nowPs(), freePs));
-        } else if (asks && !c.inTurn) {
-            tell(c);
         }
     }
 

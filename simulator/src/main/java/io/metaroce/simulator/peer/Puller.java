@@ -9,4 +9,7 @@ interface Puller {
      * @param asks whether it asks because it has none left: a grant may have been lost
      */
     void wanted(int peer, int channel, long bytes, boolean asks);
+
+    /** A packet came without its payload: so many bytes will be sent again, and need credit again. */
+    void trimmed(int peer, int channel, int bytes);
 }

@@ -4,7 +4,8 @@ package io.metaroce.simulator.peer;
 /**
  * The sending side of RCCC: it begins with credit for a greatest window on speculation, which the first answer ends; then it sends what the
  * receiver grants. Ultra Ethernet Specification 1.0, section 3.6.14 ("receiver-credit congestion control"); {@code UecSrc} of
- * ultraethernet/uet-htsim, without the credit that idle senders are given on speculation there.
+ * ultraethernet/uet-htsim, where
+ * credit for a packet that was trimmed comes with the next grants to idle senders; here the receiver grants it at once.
  */
 final class Rccc implements Control {
     private static final double GREATEST = 1.5;

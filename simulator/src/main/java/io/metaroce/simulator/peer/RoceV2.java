@@ -10,13 +10,16 @@ package io.metaroce.simulator.peer;
  * @param channels queue pairs between two hosts
  */
 record RoceV2(boolean dcqcn, int channels) implements Model {
-    /** t = 7: 524 us. Cards are set to longer ones (14 to 20: 67 ms to 4 s); this favours RoCE. */
+    /** t = 7: 524 us. Cards are set to longer ones (14 to 20: 67 ms to 4 s); this favours RoCE where packets are lost. */
     private static final long TIMEOUT_PS = 4_096_000L << 7;
+    /** t = 14: where the fabric pauses, nothing is dropped and waits are long. */
+    private static final long PAUSING_TIMEOUT_PS = 4_096_000L << 14;
 
     @Override
     public PeerSender sender(PeerHost host, int peer, int channel) {
         Control control = dcqcn ? new Dcqcn(host) : new Unlimited(Double.MAX_VALUE);
-        return new RoceSender(host, peer, channel, control, TIMEOUT_PS);
+        boolean pauses = host.fabric.config().pauseBytes > 0;
+        return new RoceSender(host, peer, channel, control, pauses ? PAUSING_TIMEOUT_PS : TIMEOUT_PS);
     }
 
     @Override

@@ -66,6 +66,9 @@ final class SelectiveReceiver implements PeerReceiver {
             return;
         }
         if (host.packets.trimmed[packet]) {
+            if (puller != null) {
+                puller.trimmed(peer, channel, host.config.payloadMtu);
+            }
             int nak = host.begin(Frame.NAK, peer, channel, psn, plane, port);
             Frame.path(host.packets.header(nak), path, sentPs);
             host.counters.acks++;
