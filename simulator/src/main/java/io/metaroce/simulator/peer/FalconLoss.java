@@ -11,6 +11,8 @@ final class FalconLoss implements LossRule {
     private static final long LEAST_TIMEOUT_PS = 250_000_000;
     private static final long LEAST_PROBE_PS = 50_000_000;
     private static final int RTTS = 2;
+    /** A packet that so many probes did not bring over is the timeout's, which leaves the route. */
+    private static final int MOST_PROBES = 2;
 
     @Override
     public void acknowledged(SelectiveSender s, int outOfOrder, boolean probed, long rttPs) {
@@ -34,7 +36,7 @@ final class FalconLoss implements LossRule {
 
     @Override
     public void probe(SelectiveSender s) {
-        if (s.isOut(s.first())) {
+        if (s.isOut(s.first()) && s.tries(s.first()) <= MOST_PROBES) {
             s.lose(s.first());
             s.host.counters.probes++;
         }

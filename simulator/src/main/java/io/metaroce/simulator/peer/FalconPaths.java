@@ -6,6 +6,7 @@ import java.util.Arrays;
 /**
  * Falcon's flow labels: each with its window ruled by delay (Swift: Kumar et al., SIGCOMM 2020) and its protective load balancing (PLB: Qureshi
  * et al., SIGCOMM 2022). Constants are the defaults of google/isekai's swift.cc; the NIC's own window is not modelled, as hosts are never late.
+ * A label changes after a timeout, too (PRR: Wetherall et al., SIGCOMM 2023), which the specification leaves to the implementation.
  * A packet goes to the label with most room; a repeat takes the label it had (generation 2's default).
  */
 final class FalconPaths extends Paths implements Control {
@@ -25,7 +26,7 @@ final class FalconPaths extends Paths implements Control {
     private static final double CONGESTED_DELAY = 1.01;
     private static final double CONGESTED_PART = .5;
     private static final int CONGESTED_ROUNDS = 5;
-    /** Repeats of a packet after which the window is the least. */
+    /** Timeouts without an arrival between them after which the window is the least. */
     private static final int GIVE_UP = 3;
     /** Numbers that a receiver of generation 3 keeps. */
     private static final int SPAN = 512;
@@ -40,6 +41,7 @@ final class FalconPaths extends Paths implements Control {
     private final long[] decreasedPs;
     private final long[] nextPs;
     private final long[] roundPs;
+    private final long[] reroutedPs;
     private final int[] answers;
     private final int[] congested;
     private final int[] rounds;
@@ -60,6 +62,7 @@ final class FalconPaths extends Paths implements Control {
         decreasedPs = new long[count];
         nextPs = new long[count];
         roundPs = new long[count];
+        reroutedPs = new long[count];
         answers = new int[count];
         congested = new int[count];
         rounds = new int[count];
@@ -120,6 +123,12 @@ final class FalconPaths extends Paths implements Control {
     @Override
     void timedOut(int path, int bytes) {
         out[path]--;
+        if (host.nowPs() - reroutedPs[path] <= rttPs[path]) {
+            // Of the same outage.
+            return;
+        }
+        reroutedPs[path] = host.nowPs();
+        port[path] = host.randomPort();
         if (++timeouts[path] >= GIVE_UP) {
             window[path] = LEAST;
         } else {
