@@ -110,7 +110,7 @@ public final class CompareCommand implements Callable<Integer> {
                 out.printf(Locale.ROOT, "%s%s on %s, %d seeds%n", scenario.name.isEmpty() ? "" : scenario.name + ": ", r.workload, r.topology,
                         results.size());
                 out.printf("%-26s %10s %10s %10s %8s %9s %9s %9s %8s %9s %10s%n", "transport", "last us", "mean us", "Gb/s", "resent %", "marks",
-                        "drops", "timeouts", "queue", "held KiB", "unfinished");
+                        "drop+trim", "timeouts", "queue", "held KiB", "unfinished");
             }
             out.printf(Locale.ROOT, "%-26s %10.1f %10.1f %10.1f %8.2f %9.0f %9.0f %9.1f %8.2f %9.1f %10.0f%n", results.getFirst().transport,
                     mean(results, r -> r.lastUs), mean(results, r -> r.meanUs), mean(results, Result::goodputGbps),

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
 /** {@code metaroce sim sweep}: a scenario over a grid. */
 @Command(name = "sweep", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
         description = "Runs a scenario over a grid of values, on all cores. Each result is a line of JSON in the output file; started again with the same "
-                + "file, it goes on where it was broken off.")
+                + "file, it goes on where it was broken off. A changed scenario is noticed and run anew; another version of this program is not: begin a new file.")
 public final class SweepCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
