@@ -121,6 +121,20 @@ class SimulationTest {
         complete(s, wireUs(8 << 20), 2.2 * wireUs(8 << 20));
     }
 
+    /** Trimming and pausing are not needed, and do no harm where they exist. */
+    @Test
+    void worksWhereFabricsTrimOrPause() {
+        Scenario s = small("incast", 1 << 20);
+        double us = wireUs(15.0 * (1 << 20)) + 4;
+        s.trim = true;
+        Result trimmed = complete(s, us, 1.2 * us);
+        assertTrue(trimmed.resentShare() < .3, trimmed.json());
+        s.trim = false;
+        s.pfc = true;
+        Result paused = complete(s, us, 1.1 * us);
+        assertEquals(0, paused.drops, paused.json());
+    }
+
     @Test
     void threeTiers() {
         Scenario s = small("permutation", 1 << 20);

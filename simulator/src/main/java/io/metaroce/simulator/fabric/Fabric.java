@@ -47,7 +47,7 @@ public final class Fabric {
     private final long[] delayPs;
     private final long[] queueBytes;
     private final long[] busyPs;
-    /** Until when packets without payload occupy the link, where they overtake. */
+    /** Until when urgent packets occupy the link, where they overtake. */
     private final long[] headersPs;
     private final Pausing pausing;
     private final int[] linkFrom;
@@ -229,7 +229,7 @@ public final class Fabric {
         long now = events.nowPs();
         int size = packets.size[packet];
         double perByte = psPerByte[link];
-        if (config.trim && packets.payloadLength[packet] == 0 && !ofHost[link]) {
+        if (config.trim && packets.urgent[packet] && !ofHost[link]) {
             overtake(link, packet, now);
             return;
         }
@@ -239,7 +239,7 @@ public final class Fabric {
         if (!fits) {
             if (config.trim) {
                 trims++;
-                packets.trimmed[packet] = true;
+                packets.trimmed[packet] = packets.urgent[packet] = true;
                 packets.size[packet] -= packets.payloadLength[packet];
                 packets.payloadLength[packet] = 0;
                 overtake(link, packet, now);
@@ -278,7 +278,7 @@ public final class Fabric {
         return (long) (config.sharedAlpha * Math.max(0, freeBytes));
     }
 
-    /** A packet without payload goes before all that have one, behind the one that is being sent. */
+    /** An urgent packet goes before all that are not, behind the one that is being sent. */
     private void overtake(int link, int packet, long now) {
         double perByte = psPerByte[link];
         long ownPs = (long) (packets.size[packet] * perByte);

@@ -19,7 +19,7 @@ public final class FabricConfig {
      * bounded by {@link #queueBytes} but by this and the headroom for what is on its way.
      */
     public long pauseBytes;
-    /** Whether a packet that does not fit loses its payload instead, and overtakes with its headers; so do packets without payload. */
+    /** Whether a packet that does not fit loses its payload instead, and overtakes with its headers; so do packets that are sent as urgent. */
     public boolean trim;
     /** Buffer that all outputs of a switch share, 0: each has its own. An output may then fill {@link #sharedAlpha} times what is free. */
     public long sharedBytes;

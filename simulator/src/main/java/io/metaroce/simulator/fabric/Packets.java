@@ -41,6 +41,8 @@ public final class Packets {
     /** The link that the packet is on. */
     public int[] link = new int[0];
     public boolean[] marked = new boolean[0];
+    /** Whether it is of the class that overtakes where the fabric trims: a sender's choice. */
+    public boolean[] urgent = new boolean[0];
     /** Whether a switch has taken its payload away. */
     public boolean[] trimmed = new boolean[0];
 
@@ -88,6 +90,7 @@ public final class Packets {
         flowHash = Arrays.copyOf(flowHash, size);
         link = Arrays.copyOf(link, size);
         marked = Arrays.copyOf(marked, size);
+        urgent = Arrays.copyOf(urgent, size);
         trimmed = Arrays.copyOf(trimmed, size);
     }
 }

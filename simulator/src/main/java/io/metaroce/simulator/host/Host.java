@@ -148,6 +148,11 @@ public final class Host implements HostTransport {
 
     @Override
     public void receive(int packet) {
+        if (packets.trimmed[packet]) {
+            // A checksum that does not fit the rest: the port drops it.
+            packets.give(packet);
+            return;
+        }
         int length = packets.headerLength[packet];
         Bytes.copy(packets.header(packet), shared.receiveBuffer.address(), length);
         rx.count = 1;
@@ -244,6 +249,8 @@ public final class Host implements HostTransport {
         packets.source[packet] = number;
         packets.destination[packet] = (int) tx.destinationLow[i] & 0xffff;
         packets.plane[packet] = tx.plane[i];
+        // Probes may not overtake the Data before them.
+        packets.urgent[packet] = false;
         packets.sourcePort[packet] = tx.sourcePort[i];
         packets.headerLength[packet] = tx.headerLength[i];
         packets.payloadLength[packet] = tx.payloadLength[i];

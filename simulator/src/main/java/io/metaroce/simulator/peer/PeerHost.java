@@ -113,6 +113,7 @@ final class PeerHost implements HostTransport {
         packets.sourcePort[packet] = port;
         packets.headerLength[packet] = Frame.HEADER_BYTES;
         packets.payloadLength[packet] = 0;
+        packets.urgent[packet] = type != Frame.DATA;
         Frame.begin(packets.header(packet), type, channel, psn);
         return packet;
     }
