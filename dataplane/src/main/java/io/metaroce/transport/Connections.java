@@ -90,6 +90,9 @@ final class Connections {
         slab.putInt(c + STATE, slab.getInt(c + ConnectionRecord.CLOSING) != 0 ? ConnectionRecord.DRAINING : ConnectionRecord.ESTABLISHED);
         slab.putInt(c + ConnectionRecord.CLOSING, 0);
         state.forgetFormerCid(c);
+        if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            state.sealing.forgetTold(c);
+        }
         slab.putLong(c + LAST_RX_NS, nowNs);
         paths.open(c, Math.clamp(rttNs, 1, 1_000_000_000), nowNs);
         // What was posted meanwhile had its turn when nothing could go.

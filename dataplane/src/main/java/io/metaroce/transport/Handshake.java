@@ -97,13 +97,31 @@ final class Handshake {
     }
 
     private int writeInit(long connection, int plane, long at) {
+        int length = repeatTold(connection, at);
+        if (length == 0) {
+            length = writeInit(connection, at);
+        }
+        InitHeader.receivePort(at, state.ownAddresses[plane].port());
+        InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
+        InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
+        return length;
+    }
+
+    /** INIT or ACCEPT of an encrypted connection that is resumed, as it was told first; returns its length, 0: it was not yet. */
+    private int repeatTold(long connection, long at) {
+        int length = slab.getInt(connection + SEALED) == 0 ? 0 : state.sealing.repeatTold(connection, at);
+        security = length == 0 ? 0 : at + state.sealing.toldSecurity(connection);
+        return length;
+    }
+
+    private int writeInit(long connection, long at) {
         Prefix.write(at, Type.INIT, 0);
         InitHeader.initiatorCid(at, slab.getInt(connection + LOCAL_CID));
         InitHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
         InitHeader.initiatorTag(at, slab.getInt(connection + ConnectionRecord.LOCAL_TAG));
-        int port = state.ownAddresses[plane].port();
         // One that resumes goes over all planes; what is proven is the same for all.
-        InitHeader.receivePort(at, slab.getInt(connection + ConnectionRecord.KNOWN) != 0 ? 0 : port);
+        InitHeader.receivePort(at, slab.getInt(connection + ConnectionRecord.KNOWN) != 0 ? 0
+                : state.ownAddresses[state.callablePlane(connection, 0)].port());
         InitHeader.cookieHigh(at, 0);
         InitHeader.cookieLow(at, 0);
         writer.open(at + InitHeader.LENGTH, InitHeader.MAX_DATAGRAM - InitHeader.LENGTH);
@@ -117,10 +135,10 @@ final class Handshake {
         int length = InitHeader.LENGTH + writer.length();
         if (security != 0) {
             state.sealing.writeInitProof(connection, at, length, security + Tlv.PROOF);
+            if (slab.getInt(connection + SEALED) == Sealing.RESUMING) {
+                state.sealing.keepTold(connection, at, length, security);
+            }
         }
-        InitHeader.receivePort(at, port);
-        InitHeader.cookieHigh(at, slab.getLong(connection + ConnectionRecord.COOKIE));
-        InitHeader.cookieLow(at, slab.getLong(connection + ConnectionRecord.COOKIE + 8));
         return length;
     }
 
@@ -133,6 +151,10 @@ final class Handshake {
     }
 
     private int writeAccept(long connection, long at) {
+        int told = repeatTold(connection, at);
+        if (told > 0) {
+            return told;
+        }
         Prefix.write(at, Type.ACCEPT, slab.getInt(connection + REMOTE_CID));
         AcceptHeader.responderCid(at, slab.getInt(connection + LOCAL_CID));
         AcceptHeader.initiatorNonce(at, slab.getLong(connection + NONCE));
@@ -380,6 +402,10 @@ final class Handshake {
         // Written without its proof, which comes out of it.
         int accept = writeAccept(connection, state.sealing.transcript + init);
         state.sealing.keysOfResponder(connection, init + accept);
+        if (slab.getInt(connection + ConnectionRecord.KNOWN) != 0) {
+            state.sealing.writeAcceptProof(connection, security + Tlv.PROOF);
+            state.sealing.keepTold(connection, state.sealing.transcript + init, accept, security);
+        }
     }
 
     /** A parked connection is called: whoever knows its secrets needs no cookie. Returns it half open, or 0. */

@@ -79,8 +79,12 @@ final class Planes {
      * they are now. What is not encrypted may tell other planes: what changed after the first is stated when the connection is established.
      */
     private void beginAnew(long c, int phase, long nowNs) {
+        if (slab.getInt(c + ConnectionRecord.KNOWN) != 0) {
+            // What a connection was parked with is good for one call. The rest is stated when it is resumed.
+            return;
+        }
         if (phase == ConnectionRecord.HALF_OPEN) {
-            if (slab.getInt(c + ConnectionRecord.KNOWN) == 0 && slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+            if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
                 // The peer repeats its INIT, and gets another answer.
                 slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
                 state.wakeBy(c, nowNs);

@@ -34,6 +34,10 @@ final class Sealing {
         int sealed;
         /** The peer has opened a packet of the present generation. */
         boolean confirmed;
+        /** To resume a connection: INIT or ACCEPT as it was told first, as keys come of it; null when they are in use. */
+        byte[] told;
+        /** Where in it the value of SECURITY is. */
+        int toldSecurity;
         long forgeries;
         /** Our key share and the proof of ACCEPT, for repetitions. */
         final long share;
@@ -138,6 +142,33 @@ final class Sealing {
         }
     }
 
+    /** Keeps INIT or ACCEPT, whose value of SECURITY is at {@code value}: it is repeated without change, whatever else changes. */
+    void keepTold(long connection, long at, int length, long value) {
+        Session s = session(connection);
+        s.told = new byte[length];
+        s.toldSecurity = (int) (value - at);
+        Bytes.get(at, s.told, 0, length);
+    }
+
+    /** Writes what {@link #keepTold} kept; returns its length, 0: nothing. */
+    int repeatTold(long connection, long to) {
+        byte[] told = session(connection).told;
+        if (told == null) {
+            return 0;
+        }
+        Bytes.put(told, 0, to, told.length);
+        return told.length;
+    }
+
+    int toldSecurity(long connection) {
+        return session(connection).toldSecurity;
+    }
+
+    /** The peer has all that keys come of. */
+    void forgetTold(long connection) {
+        session(connection).told = null;
+    }
+
     /**
      * Whether the proof at {@code claimed} is that of T(INIT) in {@link #transcript}.
      *
@@ -231,6 +262,7 @@ final class Sealing {
         s.sealed = 0;
         s.confirmed = false;
         s.forgeries = 0;
+        s.told = null;
         lanes.zero(s.share, SESSION_BYTES);
         long first = laneBase + (long) slab.getInt(connection + ConnectionRecord.INDEX) * lanesPerConnection * LaneRecord.BYTES;
         lanes.zero(first, (long) lanesPerConnection * LaneRecord.BYTES);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import io.metaroce.crypto.PskSecurity;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
@@ -47,7 +48,7 @@ class PlaneChangeTest {
 
     private static void finish(Peers p, int messages) {
         assertTrue(p.until(3_000 * MS, () -> p.completionsA.size() == messages), p.completionsA.size() + " of " + messages + ", seed " + p.seed);
-        p.completionsA.forEach(c -> assertEquals(Completion.OK, c.status));
+        p.completionsA.forEach(c -> assertEquals(Completion.OK, c.status, "seed " + p.seed + ", " + p.eventsA.getLast().text()));
         p.assertCopied(0, 0, messages * 100_000L);
         assertTrue(p.eventsA.stream().noneMatch(e -> e.kind == Event.FAILED || e.kind == Event.STREAM_FAILED));
     }
@@ -131,8 +132,8 @@ class PlaneChangeTest {
     void planesOfAnEncryptedConnectionMoveToo() {
         EndpointConfig a = config(290, 2);
         EndpointConfig b = config(291, 2);
-        a.security = new io.metaroce.crypto.PskSecurity(new byte[io.metaroce.crypto.PskSecurity.PSK_BYTES]);
-        b.security = new io.metaroce.crypto.PskSecurity(new byte[io.metaroce.crypto.PskSecurity.PSK_BYTES]);
+        a.security = new PskSecurity(new byte[PskSecurity.PSK_BYTES]);
+        b.security = new PskSecurity(new byte[PskSecurity.PSK_BYTES]);
         a.requireEncryption = true;
         Peers p = new Peers(290, a, b, 2, 1).connect();
         p.net.loss = 0.1;
@@ -324,6 +325,30 @@ class PlaneChangeTest {
         write(p, 10);
         finish(p, 10);
         assertAllGood(p, 2);
+    }
+
+    /** At any moment of the round trip that resumes a connection, at either end, whatever is lost of it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Requirement({"MR-CON-003", "MR-CON-013"})
+    void aPlaneMovesWhileAConnectionIsResumed(boolean encrypted) {
+        for (int seed = 0; seed < 40; seed++) {
+            EndpointConfig[] both = {config(800 + seed * 2L, 2), config(801 + seed * 2L, 2)};
+            for (EndpointConfig c : both) {
+                c.security = encrypted ? new PskSecurity(new byte[PskSecurity.PSK_BYTES]) : null;
+            }
+            Peers p = new Peers(800 + seed * 2L, both[0], both[1], 2, 2).connect();
+            p.run(MS);
+            assertTrue(p.a.endpoint.park(p.net.nowNs, p.ab));
+            assertTrue(p.until(100 * MS, () -> p.a.endpoint.isParked(p.ab) && p.b.endpoint.isParked(p.ba)));
+            p.net.loss = seed % 3 * 0.1;
+            write(p, 10);
+            p.run(seed / 4 * (seed % 3 == 0 ? 3_000L : 40_000L));
+            TestNetwork.Host who = seed % 2 == 0 ? p.a : p.b;
+            p.net.setPlane(who, seed / 2 % 2, elsewhere(who == p.a ? 1 : 2, seed / 2 % 2, 1));
+            finish(p, 10);
+            assertAllGood(p, 2);
+        }
     }
 
     /** Planes other than the first come, go and move at random at both ends, with loss and repetitions; plane 0 moves now and then. */
