@@ -98,6 +98,11 @@ public final class EndpointConfig {
     public boolean requireEncryption = true;
     /** Packets after which a direction of an encrypted connection takes its next key. */
     public int keyPackets = Limits.KEY_PACKETS;
+    /**
+     * Whether peers are believed where their planes are. False: before anything else is sent to an address that only the peer's word
+     * stands for, somebody there must answer a challenge, which takes another round trip (spec: MR-SEC-003).
+     */
+    public boolean trustPlanes = true;
     /** Whether peers may connect to us. */
     public boolean acceptConnections = true;
     /** Protection domain of accepted connections. */

@@ -310,7 +310,7 @@ final class Handshake {
         if (parameters.service != slab.getInt(connection + ConnectionRecord.SERVICE) || !parameters.keep(state, connection)) {
             return Reason.PARAMETERS;
         }
-        parameters.apply(state, connection, sourceHigh, sourceLow);
+        parameters.apply(state, connection, sourceHigh, sourceLow, -1);
         // A repetition that was due in this very turn: it has nothing more to ask, and its key exchange is over.
         slab.putInt(connection + CONTROL, slab.getInt(connection + CONTROL) & ~SEND_INIT);
         return 0;
@@ -461,7 +461,7 @@ final class Handshake {
         slab.putInt(connection + REMOTE_TAG, InitHeader.initiatorTag(at));
         slab.putLong(connection + NONCE, InitHeader.initiatorNonce(at));
         slab.putLong(connection + HANDSHAKE_START_NS, nowNs);
-        parameters.apply(state, connection, sourceHigh, sourceLow);
+        parameters.apply(state, connection, sourceHigh, sourceLow, planeNumber);
         settleParameters(connection);
         answerTo(connection, planeNumber, sourceHigh, sourceLow, parameters.planePort(planeNumber));
         state.wakeBy(connection, nowNs + Limits.HALF_OPEN_NS);

@@ -110,8 +110,12 @@ final class Parameters {
                 && slab.getInt(connection + ConnectionRecord.PEER_MAX_READS) == (int) Math.min(maxReads, Limits.MAX_READS);
     }
 
-    /** Writes what was negotiated into the connection. An unspecified plane address stands for the datagram's source. */
-    void apply(EndpointState state, long connection, long sourceHigh, long sourceLow) {
+    /**
+     * Writes what was negotiated into the connection. An unspecified plane address stands for the datagram's source.
+     *
+     * @param over the plane on which the peer will have proven that it is at the source, as it answers what is sent there; -1: none
+     */
+    void apply(EndpointState state, long connection, long sourceHigh, long sourceLow, int over) {
         Slab slab = state.slab;
         EndpointConfig own = state.config;
         slab.putInt(connection + ConnectionRecord.PLANES, own.planes());
@@ -136,9 +140,32 @@ final class Parameters {
                 continue;
             }
             boolean unspecified = planeHigh[p] == 0 && (planeLow[p] == 0 || planeLow[p] == 0xffff_0000_0000L);
-            slab.putLong(plane + PlaneRecord.REMOTE_HIGH, unspecified ? sourceHigh : planeHigh[p]);
-            slab.putLong(plane + PlaneRecord.REMOTE_LOW, unspecified ? sourceLow : planeLow[p]);
-            slab.putInt(plane + PlaneRecord.REMOTE_PORT, planePort[p]);
+            long high = unspecified ? sourceHigh : planeHigh[p];
+            long low = unspecified ? sourceLow : planeLow[p];
+            if (own.trustPlanes || isAt(slab, plane, high, low, planePort[p]) || p == over && high == sourceHigh && low == sourceLow) {
+                put(slab, plane, high, low, planePort[p]);
+                continue;
+            }
+            // Where it says it is, it has to answer first. Till then it is where it was, or where its datagram came from, or nowhere.
+            if (p == over) {
+                put(slab, plane, sourceHigh, sourceLow, planePort[p]);
+            } else if (slab.getInt(plane + PlaneRecord.REMOTE_PORT) == 0) {
+                slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.ABSENT);
+            }
+            if (state.ownAddresses[p] != null) {
+                Planes.doubt(state, plane, high, low, planePort[p]);
+            }
         }
+    }
+
+    private static boolean isAt(Slab slab, long plane, long high, long low, int port) {
+        return slab.getInt(plane + PlaneRecord.REMOTE_PORT) == port && slab.getLong(plane + PlaneRecord.REMOTE_HIGH) == high
+                && slab.getLong(plane + PlaneRecord.REMOTE_LOW) == low;
+    }
+
+    private static void put(Slab slab, long plane, long high, long low, int port) {
+        slab.putLong(plane + PlaneRecord.REMOTE_HIGH, high);
+        slab.putLong(plane + PlaneRecord.REMOTE_LOW, low);
+        slab.putInt(plane + PlaneRecord.REMOTE_PORT, port);
     }
 }

@@ -27,6 +27,9 @@ import io.metaroce.wire.Type;
  * connection.
  */
 final class Planes {
+    /** Stands for the handshake among the sequences of statements. */
+    private static final int TOLD_AT_FIRST = 0;
+
     private final EndpointState state;
     private final Slab slab;
     private final ReplyQueue replies;
@@ -108,10 +111,23 @@ final class Planes {
         state.wakeBy(c, nowNs);
     }
 
-    /** The connection knows the peer now; what changed on our side since its handshake began is to be stated. */
+    /** The peer told in the handshake that its plane is there, and is not believed. It is challenged when the connection is established. */
+    static void doubt(EndpointState state, long plane, long high, long low, int port) {
+        state.slab.putLong(plane + PENDING_HIGH, high);
+        state.slab.putLong(plane + PENDING_LOW, low);
+        state.slab.putInt(plane + PENDING_PORT, port);
+        state.slab.putInt(plane + PENDING_SEQUENCE, TOLD_AT_FIRST);
+        state.slab.putInt(plane + CHALLENGE_TRIES, 1);
+    }
+
+    /** The connection knows the peer now; what changed on our side since its handshake began is to be stated, what is doubted challenged. */
     void onEstablished(long c, long nowNs) {
         for (int p = 0; p < slab.getInt(c + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(c, p);
+            if (slab.getInt(plane + CHALLENGE_TRIES) > 0) {
+                slab.putLong(plane + CHALLENGE_NS, nowNs);
+                wake(c, nowNs);
+            }
             if (slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
                 slab.putLong(plane + STATE_NS, nowNs);
                 wake(c, nowNs);
@@ -170,14 +186,16 @@ final class Planes {
             }
             if (slab.getInt(plane + CHALLENGE_TRIES) > 0) {
                 if (slab.getLong(plane + CHALLENGE_NS) - nowNs <= 0) {
-                    if (slab.getInt(plane + CHALLENGE_TRIES) > Limits.CLOSE_TRIES) {
+                    boolean often = slab.getInt(plane + CHALLENGE_TRIES) <= Limits.CLOSE_TRIES;
+                    if (!often && slab.getInt(plane + PENDING_SEQUENCE) != TOLD_AT_FIRST) {
                         // Nobody there: what was known before stays in force.
                         slab.putInt(plane + CHALLENGE_TRIES, 0);
                         continue;
                     }
                     challenge(c, p, plane);
-                    slab.addInt(plane + CHALLENGE_TRIES, 1);
-                    slab.putLong(plane + CHALLENGE_NS, nowNs + Limits.INIT_RETRY_NS);
+                    // A plane that fails while the connection is made is not stated again when it is repaired.
+                    slab.addInt(plane + CHALLENGE_TRIES, often ? 1 : 0);
+                    slab.putLong(plane + CHALLENGE_NS, nowNs + (often ? Limits.INIT_RETRY_NS : Limits.KEEPALIVE_NS));
                 }
                 more = true;
                 state.wakeBy(c, slab.getLong(plane + CHALLENGE_NS));
@@ -201,7 +219,7 @@ final class Planes {
         switch (PlaneHeader.kind(at)) {
             case PlaneHeader.STATE -> onState(c, p, plane, at, nowNs);
             case PlaneHeader.CHALLENGE -> {
-                if (PlaneHeader.sequence(at) == state.ownSequence[p]) {
+                if (PlaneHeader.sequence(at) == state.ownSequence[p] || PlaneHeader.sequence(at) == TOLD_AT_FIRST) {
                     send(c, PlaneHeader.RESPONSE, p, PlaneHeader.sequence(at), PlaneHeader.token(at));
                 }
             }
