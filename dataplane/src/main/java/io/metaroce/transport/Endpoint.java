@@ -86,7 +86,8 @@ public final class Endpoint {
         transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads, memory);
         Health health = new Health(state, paths, sender, reads);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies, parking, planes, size);
-        receiver = new Receiver(state, connections, handshake, replies, parking, planes, windows, paths, acks, share, streams, sender, streamReceiver);
+        receiver = new Receiver(state, connections, health, handshake, replies, parking, planes, windows, paths, acks, share, streams, sender,
+                streamReceiver);
         requests = new Requests(state, connections, streams, sender, memory);
         receives = new Receives(state, connections, streams, memory);
     }

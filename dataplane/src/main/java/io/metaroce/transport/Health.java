@@ -221,6 +221,24 @@ final class Health {
         return state.config.timerFloorNs == 0 ? Limits.PROBES_TO_DEATH_ALONE : Limits.PROBES_TO_DEATH_ALONE_SLOW;
     }
 
+    /** Whether after so many probes for what was acknowledged our acknowledgements must be lost, all of them. */
+    boolean isUnheard(int probes) {
+        return probes > probesToDeath();
+    }
+
+    /**
+     * The peer hears nothing of us on this plane. Paths with packets out are judged by these; the others, which carry acknowledgements
+     * alone, all take other routes, one of which may be heard.
+     */
+    void leaveIdleRoutes(long connection, int planeNumber, long plane, long nowNs) {
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long path = state.path(connection, planeNumber, i);
+            if (slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD && slab.getInt(path + PathRecord.IN_FLIGHT) == 0) {
+                paths.evacuate(connection, plane, path, nowNs);
+            }
+        }
+    }
+
     private void checkPath(long connection, long plane, long path, long nowNs) {
         long rtt = Math.max(slab.getInt(path + PathRecord.SRTT_NS),
                 Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), slab.getInt(plane + PlaneRecord.SRTT_NS)));

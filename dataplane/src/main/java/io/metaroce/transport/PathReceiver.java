@@ -77,6 +77,19 @@ final class PathReceiver {
         return true;
     }
 
+    /** Counts the probes in a row by which the sender still waits for the same packet, although it was acknowledged: 0 if it does not. */
+    int unheard(long path, int floor) {
+        if (floor - slab.getInt(path + PathRecord.RX_BASE) >= 0) {
+            slab.putInt(path + PathRecord.RX_UNHEARD, 0);
+        } else if (slab.getInt(path + PathRecord.RX_UNHEARD_PSN) != floor || slab.getInt(path + PathRecord.RX_UNHEARD) == 0) {
+            slab.putInt(path + PathRecord.RX_UNHEARD_PSN, floor);
+            slab.putInt(path + PathRecord.RX_UNHEARD, 1);
+        } else {
+            slab.addInt(path + PathRecord.RX_UNHEARD, 1);
+        }
+        return slab.getInt(path + PathRecord.RX_UNHEARD);
+    }
+
     /** Turns to a newer route or moves the base up to the sender's floor; false for an older route. */
     private boolean enter(long path, int epoch, int floor) {
         int known = slab.getInt(path + PathRecord.RX_EPOCH);

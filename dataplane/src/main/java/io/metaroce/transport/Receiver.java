@@ -33,6 +33,7 @@ final class Receiver {
     private final EndpointState state;
     private final Slab slab;
     private final Connections connections;
+    private final Health health;
     private final Handshake handshake;
     private final ReplyQueue replies;
     private final Windows windows;
@@ -49,11 +50,12 @@ final class Receiver {
     private int resets;
     private long resetsSinceNs;
 
-    Receiver(EndpointState state, Connections connections, Handshake handshake, ReplyQueue replies, Parking parking, Planes planes,
-            Windows windows, PathSender pathSender, AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender,
+    Receiver(EndpointState state, Connections connections, Health health, Handshake handshake, ReplyQueue replies, Parking parking,
+            Planes planes, Windows windows, PathSender pathSender, AckSender acks, ReceiverShare share, StreamTable streams, StreamSender sender,
             StreamReceiver streamReceiver) {
         this.state = state;
         this.connections = connections;
+        this.health = health;
         this.handshake = handshake;
         this.replies = replies;
         this.windows = windows;
@@ -282,6 +284,10 @@ final class Receiver {
         share.onPacket(planeNumber, plane, ProbeHeader.demand(at), false, nowNs);
         if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {
             acks.note(c, planeNumber, plane, path, 0, true, nowNs);
+            if (health.isUnheard(pathReceiver.unheard(path, ProbeHeader.floor(at)))) {
+                slab.putInt(path + PathRecord.RX_UNHEARD, 0);
+                health.leaveIdleRoutes(c, planeNumber, plane, nowNs);
+            }
         }
     }
 
