@@ -108,7 +108,7 @@ public final class Mutants {
             // Parked connections.
             new Mutant("a connection parks while something is under way", "Parking", "isQuiet", Mutant.returns(1, CD_boolean)),
             new Mutant("what was out is forgotten when the peer has parked", "Parking", "orphan", Mutant.callIs("EndpointState.append", 0)),
-            new Mutant("a parked connection is not known again", "Parking", "called", Mutant.returns(-2, CD_long)),
+            new Mutant("a parked connection is not known again", "Parking", "owner", Mutant.returns(0, CD_long)),
             new Mutant("nobody hears that the peer has parked", "Parking", "acknowledge", Mutant.returns(0, CD_void), 263),
             // Planes that change.
             new Mutant("a stated plane is used unasked", "Planes", "onState", new Unasked()),
@@ -117,6 +117,7 @@ public final class Mutants {
             // Encryption.
             new Mutant("keys change before the peer has confirmed", "Sealing", "seal", Mutant.fieldIs("Sealing$Session.confirmed", 1)),
             new Mutant("a number is used twice", "Sealing", "seal", Mutant.lastArgument("Slab.addInt", b -> b.pop().iconst_0())),
+            new Mutant("numbers begin again when an encrypted connection is parked", "Sealing", "park", Mutant.callIs("Slab.getInt", 0)),
             // What was wrong once.
             new Mutant("two messages of a stream end with a cause", "StreamSender", "fail", Mutant.constant(-1, -7)),
             new Mutant("a Read is refused while the peer is being called", "Parking", "unpark", Mutant.staticFor("ConnectionRecord.PEER_MAX_READS", "SERVICE")),
