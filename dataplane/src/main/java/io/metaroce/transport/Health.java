@@ -221,9 +221,10 @@ final class Health {
         return state.config.timerFloorNs == 0 ? Limits.PROBES_TO_DEATH_ALONE : Limits.PROBES_TO_DEATH_ALONE_SLOW;
     }
 
-    /** Whether after so many probes for what was acknowledged our acknowledgements must be lost, all of them. */
-    boolean isUnheard(int probes) {
-        return probes > probesToDeath();
+    /** Whether the peer has probed for so long for what was acknowledged that our acknowledgements must be lost, all of them. */
+    boolean isUnheard(long plane, long waitingNs) {
+        long rtt = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
+        return waitingNs > (long) (probesToDeath() * Limits.PROBE_AGAIN_RTT * rtt);
     }
 
     /**

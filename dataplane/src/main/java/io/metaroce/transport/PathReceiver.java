@@ -77,17 +77,21 @@ final class PathReceiver {
         return true;
     }
 
-    /** Counts the probes in a row by which the sender still waits for the same packet, although it was acknowledged: 0 if it does not. */
-    int unheard(long path, int floor) {
+    /**
+     * How long the sender has gone on waiting for the same packet, by its probes, although it was acknowledged; ns, 0: it does not. The
+     * floor is that of a probe just taken.
+     */
+    long unheardNs(long path, int floor, long nowNs) {
+        int nowUs = (int) (nowNs / 1_000) | 1;
         if (floor - slab.getInt(path + PathRecord.RX_BASE) >= 0) {
-            slab.putInt(path + PathRecord.RX_UNHEARD, 0);
-        } else if (slab.getInt(path + PathRecord.RX_UNHEARD_PSN) != floor || slab.getInt(path + PathRecord.RX_UNHEARD) == 0) {
-            slab.putInt(path + PathRecord.RX_UNHEARD_PSN, floor);
-            slab.putInt(path + PathRecord.RX_UNHEARD, 1);
-        } else {
-            slab.addInt(path + PathRecord.RX_UNHEARD, 1);
+            slab.putInt(path + PathRecord.RX_UNHEARD_US, 0);
+            return 0;
         }
-        return slab.getInt(path + PathRecord.RX_UNHEARD);
+        if (slab.getInt(path + PathRecord.RX_UNHEARD_US) == 0 || slab.getInt(path + PathRecord.RX_UNHEARD_PSN) != floor) {
+            slab.putInt(path + PathRecord.RX_UNHEARD_PSN, floor);
+            slab.putInt(path + PathRecord.RX_UNHEARD_US, nowUs);
+        }
+        return (nowUs - slab.getInt(path + PathRecord.RX_UNHEARD_US)) * 1_000L;
     }
 
     /** Turns to a newer route or moves the base up to the sender's floor; false for an older route. */

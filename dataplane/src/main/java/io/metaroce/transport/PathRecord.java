@@ -68,9 +68,9 @@ final class PathRecord {
     static final int RX_BYTES = L.i32();
     static final int RX_ECHO = L.i32();
     static final int RX_DIRTY = L.i32();
-    /** Probes in a row by which the sender waits for this PSN, which was acknowledged. */
-    static final int RX_UNHEARD = L.i32();
+    /** What the sender waits for although it was acknowledged, and since when it is known to, us of the clock modulo 2^32; 0: nothing. */
     static final int RX_UNHEARD_PSN = L.i32();
+    static final int RX_UNHEARD_US = L.i32();
     static final int RX_ECHO_NS = L.i64();
     static final int RX_DIRTY_NEXT = L.i64();
 

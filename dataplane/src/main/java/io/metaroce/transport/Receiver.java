@@ -284,8 +284,8 @@ final class Receiver {
         share.onPacket(planeNumber, plane, ProbeHeader.demand(at), false, nowNs);
         if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {
             acks.note(c, planeNumber, plane, path, 0, true, nowNs);
-            if (health.isUnheard(pathReceiver.unheard(path, ProbeHeader.floor(at)))) {
-                slab.putInt(path + PathRecord.RX_UNHEARD, 0);
+            if (health.isUnheard(plane, pathReceiver.unheardNs(path, ProbeHeader.floor(at), nowNs))) {
+                slab.putInt(path + PathRecord.RX_UNHEARD_US, 0);
                 health.leaveIdleRoutes(c, planeNumber, plane, nowNs);
             }
         }

@@ -93,6 +93,7 @@ class IdleRoutesTest {
         // Nor for a few acknowledgements that are lost by chance.
         Peers q = new Peers(94, config(94, 1, 4), config(95, 1, 4), 1, 1).connect();
         q.net.loss = 0.02;
+        q.net.duplicate = 0.3;
         for (int i = 0; i < 100; i++) {
             write(q, 100 + 30_000 * (i % 3));
         }
