@@ -114,6 +114,9 @@ public final class Endpoint {
         for (long c; (c = state.timers.popDue(nowNs)) != 0; ) {
             connections.onTimer(c, nowNs);
         }
+        if (state.packetsWanted && state.packets.used() < state.packets.capacity()) {
+            state.servePacketsWanted();
+        }
         replies.drain(out);
         while (!out.isFull()) {
             long c = state.urgentTurns.take();

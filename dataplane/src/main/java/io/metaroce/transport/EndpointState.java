@@ -66,6 +66,8 @@ final class EndpointState {
     private final int cidMask;
     /** The time of the call under way. */
     long nowNs;
+    /** A connection could not send because no packet record was left. */
+    boolean packetsWanted;
     private long secretCounter;
     /** Connections with acknowledgements, probes or packets of the handshake to send; and those with Data. */
     final Turns urgentTurns;
@@ -332,6 +334,17 @@ final class EndpointState {
     /** The connection has something to send that goes before the Data of all (spec: "Order at the port"). */
     void makeUrgent(long connection) {
         urgentTurns.add(connection);
+    }
+
+    /** Records are free again: whoever may have wanted one looks again. */
+    void servePacketsWanted() {
+        packetsWanted = false;
+        for (int i = 0; i < connections.capacity(); i++) {
+            long c = connections.at(i);
+            if (slab.getInt(c + ConnectionRecord.STATE) != ConnectionRecord.FREE && slab.getInt(c + ConnectionRecord.UNSENT_PACKETS) > 0) {
+                makeReady(c);
+            }
+        }
     }
 
     boolean anyReady() {

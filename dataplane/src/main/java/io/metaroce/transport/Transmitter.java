@@ -272,6 +272,8 @@ final class Transmitter {
         }
         long packet = state.packets.take();
         if (packet == 0) {
+            // Nothing of this connection need be out whose acknowledgement would wake it.
+            state.packetsWanted = true;
             return false;
         }
         slab.putLong(packet + PacketRecord.WORK, work);
