@@ -123,8 +123,7 @@ public final class Mutants {
             new Mutant("a Read is refused while the peer is being called", "Parking", "unpark", Mutant.staticFor("ConnectionRecord.PEER_MAX_READS", "SERVICE")),
             new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
             new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean), 1667),
-            new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")),
-            new Mutant("the wake-up of a paced connection is lost", "Health", "wakePaced", Mutant.callIs("EndpointState.wakeBy", 0), 2925));
+            new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")));
 
     private Mutants() {
     }
