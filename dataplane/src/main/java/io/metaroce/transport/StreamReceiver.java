@@ -90,6 +90,10 @@ final class StreamReceiver {
             return DUPLICATE;
         }
         int turn = act(connection, stream, at, ssn);
+        if (slab.getInt(stream + STATE) != StreamRecord.OPEN) {
+            // A response that could not be placed has ended the stream, and its window is given back.
+            return TAKEN;
+        }
         if (ahead > 0) {
             remember(stream, window, ssn, turn);
         } else {

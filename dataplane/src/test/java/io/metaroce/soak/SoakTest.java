@@ -36,10 +36,11 @@ class SoakTest {
      * 91020: a connection that found no packet record left was not woken when others had given theirs back.
      * 329: a plane was removed while a connection was half open, and the peer's first packet came in the same turn: no port for its paths.
      * 7973: a plane that had moved was found to carry what waited, but nobody looked at that before a keepalive came.
+     * 94400: a response that found its memory gone ended the stream, and was then entered into the window that had been given back.
      * 80462: a plane that was away for a moment, unnoticed, did not hear where the peer's was, and stayed out of use at its own end.
      */
     @ParameterizedTest
-    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,"})
+    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,"})
     void whatFailedOnceStaysRight(long seed, Fault unknown) {
         Profile p = unknown == null ? Profile.of(seed) : Profile.of(seed).before(unknown);
         Throwable t = Soak.failure(p);
