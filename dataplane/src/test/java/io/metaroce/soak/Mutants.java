@@ -74,7 +74,9 @@ public final class Mutants {
             new Mutant("each sender is granted the whole line", "ReceiverShare", "compute", Mutant.noDivision()),
             new Mutant("the receiver's buffer does not limit", "Windows", "window", new FirstMinKeepsFirst()),
             // Connections.
-            new Mutant("an identifier is given out again", "EndpointState", "name", Mutant.callIs("EndpointState.nextSecret", 0x1230000)),
+            new Mutant("an identifier is given out again", "EndpointState", "name",
+                    // One of sixteen: with one only, whose connection is parked, the endpoint would look for another for ever.
+                    Mutant.callGives("EndpointState.nextSecret", to -> to.loadConstant(0xf_0000L).land())),
             new Mutant("any cookie is good", "Handshake", "cookie", Mutant.returns(1, CD_long)),
             new Mutant("a refusal does not say when to try again", "Handshake", "refuse", Mutant.lastArgument("RefuseHeader.retryAfterMs", b -> b.pop2().lconst_0())),
             new Mutant("half-open connections stay", "Connections", "onTimer", Mutant.callIs("Connections.free", 0)),
