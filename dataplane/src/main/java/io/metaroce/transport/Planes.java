@@ -178,9 +178,10 @@ final class Planes {
             if (slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
                 more = true;
                 if (slab.getLong(plane + STATE_NS) - nowNs <= 0) {
-                    declare(c, p);
-                    int tries = Math.min(slab.addInt(plane + STATE_TRIES, 1) - 1, 8);
-                    slab.putLong(plane + STATE_NS, nowNs + Math.min(Limits.INIT_RETRY_NS << tries, Limits.INIT_RETRY_MAX_NS));
+                    int tries = slab.addInt(plane + STATE_TRIES, 1) - 1;
+                    // The peer may have left the plane that is held for up; on the next one it may be where it was.
+                    declare(c, p, state.callablePlane(c, state.firstPlaneUp(c) + tries));
+                    slab.putLong(plane + STATE_NS, nowNs + Math.min(Limits.INIT_RETRY_NS << Math.min(tries, 8), Limits.INIT_RETRY_MAX_NS));
                 }
                 state.wakeBy(c, slab.getLong(plane + STATE_NS));
             }
@@ -206,27 +207,28 @@ final class Planes {
 
     // ---- datagrams ----
 
-    void onPlane(long c, long at, long nowNs) {
+    /** @param over the plane on which it came */
+    void onPlane(long c, int over, long at, long nowNs) {
         int p = PlaneHeader.plane(at);
         if (p >= slab.getInt(c + ConnectionRecord.PLANES)) {
             // We have no such plane, so it makes no difference where the peer's is.
             if (PlaneHeader.kind(at) == PlaneHeader.STATE) {
-                send(c, PlaneHeader.TAKEN, p, PlaneHeader.sequence(at), 0);
+                send(c, PlaneHeader.TAKEN, p, PlaneHeader.sequence(at), 0, over);
             }
             return;
         }
         long plane = state.plane(c, p);
         switch (PlaneHeader.kind(at)) {
-            case PlaneHeader.STATE -> onState(c, p, plane, at, nowNs);
+            case PlaneHeader.STATE -> onState(c, p, plane, over, at, nowNs);
             case PlaneHeader.CHALLENGE -> {
                 if (PlaneHeader.sequence(at) == state.ownSequence[p] || PlaneHeader.sequence(at) == TOLD_AT_FIRST) {
-                    send(c, PlaneHeader.RESPONSE, p, PlaneHeader.sequence(at), PlaneHeader.token(at));
+                    send(c, PlaneHeader.RESPONSE, p, PlaneHeader.sequence(at), PlaneHeader.token(at), over);
                 }
             }
             case PlaneHeader.RESPONSE -> {
                 if (slab.getInt(plane + CHALLENGE_TRIES) > 0 && PlaneHeader.sequence(at) == slab.getInt(plane + PENDING_SEQUENCE)
                         && PlaneHeader.token(at) == token(c, p, plane)) {
-                    take(c, p, plane, nowNs);
+                    take(c, p, plane, over, nowNs);
                 } else if (PlaneHeader.sequence(at) != slab.getInt(plane + PEER_SEQUENCE)) {
                     state.counters.forged++;
                 }
@@ -243,12 +245,12 @@ final class Planes {
         }
     }
 
-    private void onState(long c, int p, long plane, long at, long nowNs) {
+    private void onState(long c, int p, long plane, int over, long at, long nowNs) {
         int sequence = PlaneHeader.sequence(at);
         int known = slab.getInt(plane + PEER_SEQUENCE);
         if (known != 0 && sequence - known <= 0) {
             if (sequence == known) {
-                send(c, PlaneHeader.TAKEN, p, sequence, 0);
+                send(c, PlaneHeader.TAKEN, p, sequence, 0, over);
             }
             return;
         }
@@ -261,14 +263,14 @@ final class Planes {
         if (state.ownAddresses[p] == null) {
             // No use to us now; it will be stated again when we have a plane of our own there.
             slab.putInt(plane + REMOTE_PORT, 0);
-            send(c, PlaneHeader.TAKEN, p, sequence, 0);
+            send(c, PlaneHeader.TAKEN, p, sequence, 0, over);
             return;
         }
         if (PlaneHeader.port(at) == 0) {
             leave(c, p, plane, nowNs);
             slab.putInt(plane + REMOTE_PORT, 0);
             slab.putInt(plane + PEER_SEQUENCE, sequence);
-            send(c, PlaneHeader.TAKEN, p, sequence, 0);
+            send(c, PlaneHeader.TAKEN, p, sequence, 0, over);
             return;
         }
         slab.putLong(plane + PENDING_HIGH, PlaneHeader.addressHigh(at));
@@ -281,7 +283,7 @@ final class Planes {
     }
 
     /** Somebody who belongs to the connection is at the stated address: it is in force. */
-    private void take(long c, int p, long plane, long nowNs) {
+    private void take(long c, int p, long plane, int over, long nowNs) {
         if (state.ownAddresses[p] == null) {
             // Ours has gone since the question was asked; the peer's will be stated again when we have one.
             slab.putInt(plane + CHALLENGE_TRIES, 0);
@@ -305,7 +307,7 @@ final class Planes {
         slab.putInt(plane + STATE_TRIES, 0);
         slab.putLong(plane + STATE_NS, nowNs);
         wake(c, nowNs);
-        send(c, PlaneHeader.TAKEN, p, slab.getInt(plane + PEER_SEQUENCE), 0);
+        send(c, PlaneHeader.TAKEN, p, slab.getInt(plane + PEER_SEQUENCE), 0, over);
     }
 
     private void probeAll(long c, int p) {
@@ -320,7 +322,7 @@ final class Planes {
                 .add(slab.getInt(plane + PENDING_SEQUENCE)).finish();
     }
 
-    private void declare(long c, int p) {
+    private void declare(long c, int p, int over) {
         long reply = open(c, PlaneHeader.STATE, p, state.ownSequence[p]);
         if (reply == 0) {
             return;
@@ -331,7 +333,7 @@ final class Planes {
             PlaneHeader.addressHigh(reply, own.high());
             PlaneHeader.addressLow(reply, own.low());
         }
-        replies.commit(c, reply, PlaneHeader.LENGTH, state.firstPlaneUp(c));
+        replies.commit(c, reply, PlaneHeader.LENGTH, over);
     }
 
     private void challenge(long c, int p, long plane) {
@@ -343,11 +345,21 @@ final class Planes {
         }
     }
 
-    private void send(long c, int kind, int p, int sequence, long token) {
+    /** Answers twice where it must: each end may have left the one plane or the other without the other end's knowledge. */
+    private void send(long c, int kind, int p, int sequence, long token, int over) {
+        int up = state.firstPlaneUp(c);
+        int back = state.callablePlane(c, over);
+        sendOver(c, kind, p, sequence, token, up);
+        if (back != up) {
+            sendOver(c, kind, p, sequence, token, back);
+        }
+    }
+
+    private void sendOver(long c, int kind, int p, int sequence, long token, int over) {
         long reply = open(c, kind, p, sequence);
         if (reply != 0) {
             PlaneHeader.token(reply, token);
-            replies.commit(c, reply, PlaneHeader.LENGTH, state.firstPlaneUp(c));
+            replies.commit(c, reply, PlaneHeader.LENGTH, over);
         }
     }
 

@@ -137,7 +137,7 @@ final class Receiver {
         if (!isIntact(at, Checksum.coveredLength(at, length, full), slab.getInt(c + ConnectionRecord.LOCAL_TAG))) {
             return;
         }
-        genuine(c, phase, at, burst.ecn[i] == CE, nowNs);
+        genuine(c, phase, burst.plane[i], at, burst.ecn[i] == CE, nowNs);
     }
 
     /** A packet of an encrypted connection. */
@@ -167,11 +167,11 @@ final class Receiver {
             state.violation(c);
             return;
         }
-        genuine(c, phase, inside, burst.ecn[i] == CE, nowNs);
+        genuine(c, phase, burst.plane[i], inside, burst.ecn[i] == CE, nowNs);
     }
 
     /** A packet that is proven to come from the connection's peer. */
-    private void genuine(long c, int phase, long at, boolean ce, long nowNs) {
+    private void genuine(long c, int phase, int over, long at, boolean ce, long nowNs) {
         if (phase == ConnectionRecord.HALF_OPEN) {
             connections.establish(c, Event.ACCEPTED, nowNs - slab.getLong(c + ConnectionRecord.HANDSHAKE_START_NS), nowNs);
         }
@@ -200,7 +200,7 @@ final class Receiver {
                 if (PlaneHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
                     state.counters.forged++;
                 } else if (phase != ConnectionRecord.LINGER) {
-                    planes.onPlane(c, at, nowNs);
+                    planes.onPlane(c, over, at, nowNs);
                 }
             }
             case Type.DATA -> {
