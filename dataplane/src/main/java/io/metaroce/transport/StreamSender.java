@@ -400,13 +400,14 @@ final class StreamSender {
             }
             int past = naked ? slab.getInt(work + WorkRecord.MSN) - slab.getInt(stream + StreamRecord.NAK_MSN) : 0;
             // Of a failed stream, only what stood before the refused message is known to have had its turn at the peer: what we
-            // refused ourselves may have made the peer swallow the rest.
-            boolean done = open ? isDone(stream, work) : naked && past < 0 && hasArrived(work);
+            // refused ourselves may have made the peer swallow the rest. Behind a message that ended with a cause all is flushed.
+            boolean told = slab.getInt(stream + StreamRecord.LOCAL_FAULT) == StreamRecord.TOLD;
+            boolean done = open ? isDone(stream, work) : naked && past < 0 && !told && hasArrived(work);
             if (!done && (open || slab.getInt(work + WorkRecord.ACKED) < slab.getInt(work + WorkRecord.SENT))) {
                 return;
             }
             int fault = slab.getInt(work + WorkRecord.LOCAL_FAULT);
-            int cause = done || slab.getInt(stream + StreamRecord.LOCAL_FAULT) == StreamRecord.TOLD ? 0
+            int cause = done || told ? 0
                     : fault != 0 ? fault : naked && past == 0 ? slab.getInt(stream + StreamRecord.NAK_CAUSE) : 0;
             if (cause != 0) {
                 slab.putInt(stream + StreamRecord.LOCAL_FAULT, StreamRecord.TOLD);

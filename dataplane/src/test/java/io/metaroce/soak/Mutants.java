@@ -219,11 +219,11 @@ public final class Mutants {
     private static final class Unasked extends Mutant.Change {
         @Override
         void rewrite(CodeBuilder to, java.lang.classfile.CodeElement e) {
-            // onState(connection, plane number, plane, at, now)
+            // onState(connection, plane number, plane, plane it came on, at, now)
             if (e instanceof InvokeInstruction i && i.name().equalsString("wake")) {
                 hits++;
-                to.pop2().pop2().pop().aload(0).lload(1).iload(3).lload(4).lload(8).invokevirtual(i.owner().asSymbol(), "take",
-                        java.lang.constant.MethodTypeDesc.of(CD_void, CD_long, CD_int, CD_long, CD_long));
+                to.pop2().pop2().pop().aload(0).lload(1).iload(3).lload(4).iload(6).lload(9).invokevirtual(i.owner().asSymbol(), "take",
+                        java.lang.constant.MethodTypeDesc.of(CD_void, CD_long, CD_int, CD_long, CD_int, CD_long));
             } else {
                 to.with(e);
             }

@@ -32,6 +32,8 @@ class SoakTest {
      * 853: an INIT to be repeated went out after ACCEPT had come, without the keys that it needed.
      * 67162: shares told in one turn came from two divisions, as a near sender asked for a new one between two of them.
      * 700099: in an outage every connection looked at its paths once a microsecond, though no route was to be tried before long.
+     * 8731: each end left the plane over which the other stated where it had gone.
+     * 27595: a message completed behind one that had ended with a cause of this end's, as the peer refused only a later one.
      * 703001: both ends held all planes for down and answered every probe over the first, which was dead.
      * 91020: a connection that found no packet record left was not woken when others had given theirs back.
      * 329: a plane was removed while a connection was half open, and the peer's first packet came in the same turn: no port for its paths.
@@ -40,7 +42,7 @@ class SoakTest {
      * 80462: a plane that was away for a moment, unnoticed, did not hear where the peer's was, and stayed out of use at its own end.
      */
     @ParameterizedTest
-    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,"})
+    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,", "8731,", "27595,"})
     void whatFailedOnceStaysRight(long seed, Fault unknown) {
         Profile p = unknown == null ? Profile.of(seed) : Profile.of(seed).before(unknown);
         Throwable t = Soak.failure(p);
