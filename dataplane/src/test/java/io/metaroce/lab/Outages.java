@@ -38,7 +38,7 @@ final class Outages {
     /** The kernel takes note of a carrier that is back once a second only. */
     private static final int CARRIER_MS = 1000;
     /** What ordering an outage and its end may take, on a busy machine. */
-    private static final int COMMAND_MS = 300;
+    private static final int COMMAND_MS = 1_000;
     /** Of the share that remains, or of the rate before: what counts as being there. */
     private static final double ENOUGH = 0.8;
     /** One in so many outages may be late, and one in so many stretches without: a host may be held up at any time. */
