@@ -74,7 +74,7 @@ public final class Host implements HostTransport {
     private final RxBurst rx = new RxBurst(1);
     private final TxBurst tx;
     private final int planes;
-    private final long portPs;
+    private final PortQueues ports;
     private final Completion completion = new Completion();
     private final Event event = new Event();
     private final WorkRequest work = new WorkRequest();
@@ -123,7 +123,7 @@ public final class Host implements HostTransport {
         c.seed = Mix.of(seed * 0x1_0000_0001L + number);
         c.secret = Mix.of(c.seed);
         endpoint = new Endpoint(c, regions);
-        portPs = Math.round(config.portBytes * 8e12 / rate);
+        ports = new PortQueues(fabric, number, planes, Math.round(config.portBytes * 8e12 / rate));
         tx = new TxBurst(planes + 1);
         MemorySegment headers = Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
         headerMemory = headers;
@@ -204,18 +204,10 @@ public final class Host implements HostTransport {
     /** Lets the endpoint send while the port takes anything, and sees to the next wake. */
     private void pump() {
         for (;;) {
-            long freePs = NEVER;
-            int busy = 0;
-            for (int p = 0; p < planes; p++) {
-                long waiting = fabric.hostBacklogPs(p, number);
-                if (waiting > portPs) {
-                    busy |= 1 << p;
-                    freePs = Math.min(freePs, waiting - portPs);
-                }
-            }
-            if (busy == (1 << planes) - 1) {
+            ports.look();
+            if (ports.allBusy()) {
                 // Nothing that is sent now would leave earlier than if it is sent then.
-                wakeAt(events.nowPs() + freePs);
+                wakeAt(events.nowPs() + ports.freePs());
                 return;
             }
             tx.count = 0;
@@ -231,7 +223,7 @@ public final class Host implements HostTransport {
                 return;
             }
             if (tx.count == 0) {
-                wakeAt(events.nowPs() + (busy == 0 ? RETRY_PS : freePs));
+                wakeAt(events.nowPs() + (ports.busy() == 0 ? RETRY_PS : ports.freePs()));
                 return;
             }
         }

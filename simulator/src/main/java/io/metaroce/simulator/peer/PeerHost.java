@@ -9,6 +9,7 @@ import io.metaroce.simulator.fabric.Topology;
 import io.metaroce.simulator.host.HostConfig;
 import io.metaroce.simulator.host.HostPlan;
 import io.metaroce.simulator.host.HostTransport;
+import io.metaroce.simulator.host.PortQueues;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -40,7 +41,7 @@ final class PeerHost implements HostTransport {
 
     private final Model model;
     private final HostPlan plan;
-    private final long portPs;
+    private final PortQueues ports;
     private final Map<Integer, PeerSender[]> senders = new HashMap<>();
     private final Map<Integer, PeerReceiver[]> receivers = new HashMap<>();
     private final Map<Integer, long[]> bytesFrom = new HashMap<>();
@@ -71,7 +72,7 @@ final class PeerHost implements HostTransport {
         planeRate = t.hostRate();
         baseRttPs = t.baseRttPs(config.payloadMtu + Frame.HEADER_BYTES + fabric.config().frameOverhead);
         bdpBytes = baseRttPs / 8e12 * planeRate * planes;
-        portPs = Math.round(config.portBytes * 8e12 / planeRate);
+        ports = new PortQueues(fabric, number, planes, Math.round(config.portBytes * 8e12 / planeRate));
         portTimer = timer(this::pump);
         puller = model.puller(this);
     }
@@ -154,30 +155,21 @@ final class PeerHost implements HostTransport {
 
     /** Lets channels send, in turn, while a port takes anything. */
     void pump() {
-        if (pumping) {
+        if (pumping || turn.isEmpty()) {
             return;
         }
         pumping = true;
-        long freePs = Long.MAX_VALUE;
         int idle = 0;
         while (idle < turn.size()) {
-            int busy = 0;
-            freePs = Long.MAX_VALUE;
-            for (int p = 0; p < planes; p++) {
-                long waiting = fabric.hostBacklogPs(p, number);
-                if (waiting > portPs) {
-                    busy |= 1 << p;
-                    freePs = Math.min(freePs, waiting - portPs);
-                }
-            }
-            if (busy == (1 << planes) - 1) {
+            ports.look();
+            if (ports.allBusy()) {
                 break;
             }
             next = next >= turn.size() ? 0 : next;
-            idle = turn.get(next++).sendOne(busy) ? 0 : idle + 1;
+            idle = turn.get(next++).sendOne(ports.busy()) ? 0 : idle + 1;
         }
-        if (freePs != Long.MAX_VALUE) {
-            portTimer.at(events.nowPs() + freePs);
+        if (ports.freePs() != Long.MAX_VALUE) {
+            portTimer.at(events.nowPs() + ports.freePs());
         }
         pumping = false;
     }
