@@ -46,6 +46,7 @@ final class EndpointState {
     final EventQueue events;
     final EndpointCounters counters = new EndpointCounters();
     final Checksum checksum = new Checksum();
+    final LossMemory losses = new LossMemory();
     final Prng random;
     final SipHash secret;
     /** Null where no connection is encrypted. */

@@ -237,7 +237,7 @@ final class Handshake {
 
     /** What we tell in INIT or ACCEPT is settled once: a repetition must not say anything else. */
     private void settleParameters(long connection) {
-        slab.putInt(connection + START_SHARE_KBPS, (int) share.startShare(state.connections.used()));
+        slab.putInt(connection + START_SHARE_KBPS, (int) share.startShare());
     }
 
     // ---- initiator ----

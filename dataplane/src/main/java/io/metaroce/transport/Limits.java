@@ -59,6 +59,10 @@ public final class Limits {
 
     /* Loss and failure, in round trips. */
     static final float PROBE_AFTER_RTT = 1.5f;
+    /** Packets of which one must have been lost lately for probes to go behind the last packets of messages and behind repeats. */
+    static final int EARLY_PROBES_LOSS = 4096;
+    /** Windows' worth of packets at a message's end that are followed by a probe each. */
+    static final float PROBE_TAIL = 1.6f;
     static final float PROBE_AGAIN_RTT = 1.25f;
     static final int PROBES_TO_DEATH = 3;
     /** The same where hosts are slow and round trips are long anyway: rather sure than quick. */
@@ -117,7 +121,9 @@ public final class Limits {
     static final float PACE_BELOW = 0.95f;
     static final float PACE_RATE = 1.1f;
     static final int PACE_BURST_PACKETS = 16;
-    static final int START_PACKETS = 16;
+    static final int START_PACKETS = 10;
+    /** Times the line that all connections of a receiver together may start with. */
+    static final float START_OVERLAP = 2f;
     static final int SHARE_AGE_RTT = 4;
     static final float CE_DRAIN = 0.3f;
     static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;

@@ -133,8 +133,7 @@ final class Parameters {
             long line = Math.min(own.rateKbps(p), there && planeRate[p] >= 1_000 ? planeRate[p] : receiveRate);
             slab.putInt(plane + PlaneRecord.LINE_KBPS, (int) line);
             slab.putInt(plane + PlaneRecord.STATE, there && state.ownAddresses[p] != null ? PlaneRecord.UP : PlaneRecord.ABSENT);
-            slab.putFloat(plane + PlaneRecord.SHARE,
-                    startShare == NOT_TOLD ? PlaneRecord.NO_SHARE : Windows.fraction(startShare, line));
+            slab.putFloat(plane + PlaneRecord.START_SHARE, startShare == NOT_TOLD ? 0 : Windows.fraction(startShare, line));
             if (!there) {
                 slab.putInt(plane + PlaneRecord.REMOTE_PORT, 0);
                 continue;

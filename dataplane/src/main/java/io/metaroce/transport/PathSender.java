@@ -44,7 +44,7 @@ final class PathSender {
             slab.putInt(plane + PlaneRecord.SRTT_NS, Math.max(1, rttNs));
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
             windows.refreshUnit(connection, plane);
-            windows.settleStartShare(connection, plane);
+            windows.startAnew(connection, plane);
             for (int i = 0; i < paths; i++) {
                 long path = state.path(connection, p, i);
                 slab.putInt(path + PathRecord.NUMBER, DataHeader.pathOf(p, i));
@@ -169,6 +169,7 @@ final class PathSender {
             slab.addInt(plane + PlaneRecord.RTX_PACKETS, lost);
             slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
             noteLoss(path, acked, lost);
+            state.losses.lost(lost);
         }
         if (acked + lost > 0 || answered) {
             progress(connection, plane, path, block, acked, answered, nowNs);

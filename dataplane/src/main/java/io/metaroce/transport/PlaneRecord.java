@@ -10,8 +10,8 @@ final class PlaneRecord {
     /** Not in use: one of the ends has no such plane, or the other does not know yet where it is. */
     static final int ABSENT = 2;
 
-    /** Value of SHARE while nothing was told: the first known RTT tells what to start with. */
-    static final float NO_SHARE = -1;
+    /** Value of SHARE_EXPIRES_NS while the start share is in force. */
+    static final long NEVER = Long.MAX_VALUE;
 
     /** Value of MIN_RTT_SINCE_NS before the first sample: the RTTs are another plane's, or the handshake's. */
     static final long GUESSED = 0;
@@ -25,6 +25,8 @@ final class PlaneRecord {
     static final int SHARE_EXPIRES_NS = L.i64();
     /** As a fraction of the line, 0 to 1. */
     static final int SHARE = L.f32();
+    /** What to start with where no share is in force, told by the receiver; 0: not told. */
+    static final int START_SHARE = L.f32();
     static final int IN_FLIGHT = L.i32();
     static final int MIN_RTT_NS = L.i32();
     static final int MEASURED_NS = L.i32();
@@ -50,8 +52,8 @@ final class PlaneRecord {
     /* Receiver: the sender's stated demand and the share we gave it. */
     static final int DIRTY_HEAD = L.i64();
     static final int ACTIVE_NEXT = L.i64();
+    /** That of the first names itself; 0: not active. */
     static final int ACTIVE_PREVIOUS = L.i64();
-    static final int ACTIVE = L.i32();
     static final int DEMAND_CODE = L.i32();
     /** Unsigned, kbit/s. */
     static final int GRANTED_KBPS = L.i32();

@@ -301,8 +301,7 @@ final class Receiver {
         }
         if ((Prefix.flags(at) & AckHeader.SHARE) != 0) {
             long plane = state.plane(c, planeNumber);
-            windows.setShare(c, plane, AckHeader.shareKbps(at));
-            slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, nowNs + AckHeader.shareValidityUs(at) * 1_000L);
+            windows.setShare(plane, AckHeader.shareKbps(at), AckHeader.startShareKbps(at), nowNs + AckHeader.shareValidityUs(at) * 1_000L);
         }
         int twice = AckHeader.duplicates(at);
         if (twice - slab.getInt(c + ConnectionRecord.PEER_DUPLICATES) > 0) {

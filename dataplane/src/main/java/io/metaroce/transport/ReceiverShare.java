@@ -42,7 +42,7 @@ final class ReceiverShare {
         long before = demand(plane);
         slab.putInt(plane + PlaneRecord.DEMAND_CODE, demandCode);
         long demand = Rate16.decode(demandCode);
-        boolean active = slab.getInt(plane + PlaneRecord.ACTIVE) != 0;
+        boolean active = isActive(plane);
         if (demand > 0 && !active) {
             join(planeNumber, plane);
         } else if (demand == 0 && active) {
@@ -62,24 +62,33 @@ final class ReceiverShare {
         if (stale[planeNumber] || due) {
             compute(planeNumber, nowNs);
         }
-        if (slab.getInt(plane + PlaneRecord.ACTIVE) != 0) {
+        if (isActive(plane)) {
             return granted(plane);
         }
         // Not asking: what it would get if it joined.
         return state.config.rateKbps(planeNumber) / (activeCount[planeNumber] + 1);
     }
 
-    /** The share for a sender that is about to connect, kbit/s. */
-    long startShare(int connections) {
+    /**
+     * What each connection may start with, kbit/s: they have been given nothing yet, so all of them may start at once, but that is rare
+     * where they are many, and a queue takes some of it where they are few.
+     */
+    long startShare(int planeNumber) {
+        long rate = state.config.rateKbps(planeNumber);
+        return Math.min(rate, (long) (Limits.START_OVERLAP * rate / Math.max(1, state.connections.used())));
+    }
+
+    /** The same for a connection that is being made, on any plane. */
+    long startShare() {
         long least = Long.MAX_VALUE;
         for (int p = 0; p < state.config.planes(); p++) {
-            least = Math.min(least, state.config.rateKbps(p));
+            least = Math.min(least, startShare(p));
         }
-        return least / Math.max(1, connections);
+        return least;
     }
 
     void forget(int planeNumber, long plane) {
-        if (slab.getInt(plane + PlaneRecord.ACTIVE) != 0) {
+        if (isActive(plane)) {
             leave(planeNumber, plane);
         }
     }
@@ -87,12 +96,11 @@ final class ReceiverShare {
     private void join(int planeNumber, long plane) {
         long head = activeHead[planeNumber];
         slab.putLong(plane + PlaneRecord.ACTIVE_NEXT, head);
-        slab.putLong(plane + PlaneRecord.ACTIVE_PREVIOUS, 0);
+        slab.putLong(plane + PlaneRecord.ACTIVE_PREVIOUS, plane);
         if (head != 0) {
             slab.putLong(head + PlaneRecord.ACTIVE_PREVIOUS, plane);
         }
         activeHead[planeNumber] = plane;
-        slab.putInt(plane + PlaneRecord.ACTIVE, 1);
         activeCount[planeNumber]++;
         stale[planeNumber] = true;
     }
@@ -100,15 +108,16 @@ final class ReceiverShare {
     private void leave(int planeNumber, long plane) {
         long next = slab.getLong(plane + PlaneRecord.ACTIVE_NEXT);
         long previous = slab.getLong(plane + PlaneRecord.ACTIVE_PREVIOUS);
-        if (previous == 0) {
+        boolean first = previous == plane;
+        if (first) {
             activeHead[planeNumber] = next;
         } else {
             slab.putLong(previous + PlaneRecord.ACTIVE_NEXT, next);
         }
         if (next != 0) {
-            slab.putLong(next + PlaneRecord.ACTIVE_PREVIOUS, previous);
+            slab.putLong(next + PlaneRecord.ACTIVE_PREVIOUS, first ? next : previous);
         }
-        slab.putInt(plane + PlaneRecord.ACTIVE, 0);
+        slab.putLong(plane + PlaneRecord.ACTIVE_PREVIOUS, 0);
         slab.putInt(plane + PlaneRecord.GRANTED_KBPS, 0);
         activeCount[planeNumber]--;
         stale[planeNumber] = true;
@@ -154,6 +163,10 @@ final class ReceiverShare {
             long granted = granted(p);
             slab.putInt(p + PlaneRecord.GRANTED_KBPS, (int) (granted == 0 ? equal : granted + extra));
         }
+    }
+
+    private boolean isActive(long plane) {
+        return slab.getLong(plane + PlaneRecord.ACTIVE_PREVIOUS) != 0;
     }
 
     private long demand(long plane) {

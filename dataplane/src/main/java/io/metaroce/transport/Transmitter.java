@@ -34,6 +34,8 @@ final class Transmitter {
     private final LocalMemory memory;
     /** The new packet sent last in this turn was the end of a message of several. */
     private boolean endsLongMessage;
+    /** Probes go behind so many packets at the end of what waits; 0: behind none, nor behind repeats. */
+    private int tail;
 
     Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, StreamSender streams, StreamReceiver receiver,
             ReadResponder reads, LocalMemory memory) {
@@ -123,6 +125,9 @@ final class Transmitter {
         stateDemand(connection, unsentBefore + repairs);
         // While others wait, a turn is one run: what many send to one receiver, or one to many, is mixed as finely as may be.
         endsLongMessage = false;
+        // A coarse clock would make more of the probes than they are worth.
+        boolean early = state.config.timerFloorNs == 0 && state.losses.isLossy();
+        tail = early ? tail(connection, nowNs) : 0;
         int left = state.dataTurns.isEmpty() ? QUANTUM : state.config.runLength;
         while (left > 0 && !out.isFull()) {
             int sent = run(connection, Math.min(left, out.room()), repairs > 0, nowNs);
@@ -134,13 +139,23 @@ final class Transmitter {
         if (left == 0 || out.isFull()) {
             state.makeReady(connection);
         }
-        if (endsLongMessage && slab.getInt(connection + UNSENT_PACKETS) == 0) {
+        if (endsLongMessage && (early || state.config.timerFloorNs > 0) && slab.getInt(connection + UNSENT_PACKETS) == 0) {
             probeTail(connection);
         }
         if (slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0) {
             // With nothing out the time of the check stays in the past: it would wake us at once, and again, while work waits for credit.
             state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
         }
+    }
+
+    /** Packets at the end of what waits behind each of which a probe goes, where packets are lost: what is lost there delays all the rest. */
+    private int tail(long connection, long nowNs) {
+        float packets = 0;
+        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long plane = state.plane(connection, p);
+            packets += Math.min(windows.window(connection, plane, nowNs), windows.bdpPackets(connection, plane));
+        }
+        return (int) Math.ceil(Limits.PROBE_TAIL * packets);
     }
 
     /** Nothing waits to be sent or sent again. */
@@ -247,7 +262,7 @@ final class Transmitter {
         slab.addLong(path + PathRecord.RETRANSMISSIONS, 1);
         state.statsOf(connection).retransmissions++;
         emit(connection, path, packet, DataHeader.RETRANSMISSION, nowNs);
-        if (slab.getInt(connection + UNSENT_PACKETS) == 0) {
+        if (tail > 0 || slab.getInt(connection + UNSENT_PACKETS) == 0) {
             paths.wantProbe(connection, path);
         }
     }
@@ -281,6 +296,9 @@ final class Transmitter {
         int index = streams.advance(stream, work);
         slab.putInt(packet + PacketRecord.INDEX, index);
         endsLongMessage = index > 0 && index + 1 == slab.getInt(work + WorkRecord.PACKETS);
+        if (index > 0 && slab.getInt(connection + UNSENT_PACKETS) < tail) {
+            paths.wantProbe(connection, path);
+        }
         emit(connection, path, packet, 0, nowNs);
         return true;
     }
@@ -411,6 +429,7 @@ final class Transmitter {
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         ConnectionStats stats = state.statsOf(connection);
         stats.packetsSent++;
+        state.losses.sent();
         stats.bytesSent += length;
         pace(connection, plane, length, nowNs);
     }

@@ -41,14 +41,17 @@ final class Windows {
     void refreshUnit(long connection, long plane) {
         float full = Math.max(Limits.WINDOW_BDP * bdpPackets(connection, plane), state.config.minWindowPackets);
         slab.putFloat(plane + PlaneRecord.UNIT, full / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE));
+        if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) == PlaneRecord.NEVER) {
+            startAnew(connection, plane);
+        }
     }
 
-    /** A peer that told no start share is taken to give as much as {@link Limits#START_PACKETS} need. */
-    void settleStartShare(long connection, long plane) {
-        if (slab.getFloat(plane + PlaneRecord.SHARE) == PlaneRecord.NO_SHARE) {
-            float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-            slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Limits.START_PACKETS / full));
-        }
+    /** Nobody vouches for a share, yet or any more: the start share is in force, or what some packets need if that is more. */
+    void startAnew(long connection, long plane) {
+        float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        float least = Math.max(Limits.START_PACKETS, state.config.minWindowPackets) / full;
+        slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Math.max(slab.getFloat(plane + PlaneRecord.START_SHARE), least)));
+        slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, PlaneRecord.NEVER);
     }
 
     /** A rate as a fraction of the line, 0 to 1. */
@@ -56,20 +59,24 @@ final class Windows {
         return Math.min(1f, kbps / (float) lineKbps);
     }
 
-    /** The receiver has told its share of a plane. */
-    void setShare(long connection, long plane, long kbps) {
+    /** The receiver has told its share of a plane, and what to start with when that is over; 0: as before. */
+    void setShare(long plane, long kbps, long startKbps, long expiresNs) {
         slab.putFloat(plane + PlaneRecord.SHARE, fraction(kbps, lineKbps(plane)));
+        slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, expiresNs);
+        if (startKbps > 0) {
+            slab.putFloat(plane + PlaneRecord.START_SHARE, fraction(startKbps, lineKbps(plane)));
+        }
     }
 
     /** Packets that may be out on this plane, at least 1. */
     float window(long connection, long plane, long nowNs) {
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
         float full = unit * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * slab.getFloat(plane + PlaneRecord.SHARE);
-        if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) - nowNs < 0) {
-            // Nobody vouches for the share any more: start again, as a new connection would.
-            w = Math.min(w, Math.max(Limits.START_PACKETS, state.config.minWindowPackets));
+        long expiresNs = slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS);
+        if (expiresNs != PlaneRecord.NEVER && expiresNs - nowNs < 0) {
+            startAnew(connection, plane);
         }
+        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * slab.getFloat(plane + PlaneRecord.SHARE);
         w = Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM));
         if (slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS) - nowNs > 0) {
             w = Math.min(w, Limits.MIN_RTT_PACKETS);

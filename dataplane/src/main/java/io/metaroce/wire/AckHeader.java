@@ -19,6 +19,8 @@ public final class AckHeader {
     public static final int SHARE_KBPS = 16;
     /** Data packets received twice on this connection; cumulative modulo 2^32. */
     public static final int DUPLICATES = 20;
+    /** What the peer may start with on the plane when no share is in force, kbit/s; 0: not told. */
+    public static final int START_SHARE_KBPS = 24;
     public static final int LENGTH = 32;
 
     /** Flag: plane, share and validity are meaningful. */
@@ -31,7 +33,7 @@ public final class AckHeader {
 
     static {
         Layout.checkPacket("AckHeader", LENGTH, PATH_BLOCKS, 1, CONTROL_BLOCKS, 1,
-                Prefix.DESTINATION_CID, 4, PLANE, 1, 13, 1, SHARE_VALIDITY_US, 2, SHARE_KBPS, 4, DUPLICATES, 4, 24, 4, 28, 4);
+                Prefix.DESTINATION_CID, 4, PLANE, 1, 13, 1, SHARE_VALIDITY_US, 2, SHARE_KBPS, 4, DUPLICATES, 4, START_SHARE_KBPS, 4, 28, 4);
     }
 
     private AckHeader() {
@@ -75,6 +77,14 @@ public final class AckHeader {
 
     public static void shareKbps(long at, long value) {
         Bytes.putInt(at + SHARE_KBPS, (int) value);
+    }
+
+    public static long startShareKbps(long at) {
+        return Bytes.getU32(at + START_SHARE_KBPS);
+    }
+
+    public static void startShareKbps(long at, long value) {
+        Bytes.putInt(at + START_SHARE_KBPS, (int) value);
     }
 
     public static int duplicates(long at) {

@@ -192,7 +192,7 @@ class AckRequirementsTest {
     void acknowledgementsTravelOnThePlaneOfTheirData() {
         connect();
         p.net.loss = 0.05;
-        p.post(p.request(Opcode.WRITE, 0, 0, 400_000, 0, 2));
+        p.post(p.request(Opcode.WRITE, 0, 0, 4_000_000, 0, 2));
         assertTrue(p.until(1_000 * MS, () -> p.completionsA.size() == 2));
         int[] count = new int[2];
         for (Tap.Seen s : tap.acksToA()) {
@@ -263,7 +263,7 @@ class AckRequirementsTest {
         p.post(bad);
         p.run(MS);
         tap.seen.clear();
-        p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, 3));
+        p.post(p.request(Opcode.WRITE, 0, 0, 4_000_000, 0, 3));
         p.run(MS);
         assertTrue(tap.acksToA().size() > 10);
         tap.acksToA().forEach(s -> assertEquals(List.of(new Tap.Control(ControlBlock.NAK, 1, 5, 0)), s.controls()));

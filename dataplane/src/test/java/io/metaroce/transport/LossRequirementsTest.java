@@ -173,10 +173,24 @@ class LossRequirementsTest {
 
     @Test
     @Requirement("MR-LOSS-013")
-    void theEndOfTheDataIsProbedEarlyOnEveryPathWithPacketsOut() {
+    void whereLossIsMetProbesGoBehindTheEndOfMessagesAndBehindRepeats() {
         connect();
-        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
         p.post(p.request(Opcode.WRITE, 0, 0, 8_000, 0, 2));
+        p.run(0);
+        assertEquals(List.of(), tap.of(true, Type.PROBE), "nothing was lost so far");
+        p.run(MS);
+        tap.seen.clear();
+        boolean[] lost = new boolean[1];
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.DATA || lost[0] || !(lost[0] = true);
+        p.post(p.request(Opcode.WRITE, 0, 0, 8_000, 0, 3));
+        assertTrue(p.until(10 * MS, () -> p.completionsA.size() == 3));
+        Tap.Seen repeat = tap.dataToB().stream().filter(Tap.Seen::isRepeat).findFirst().orElseThrow();
+        Tap.Seen behind = tap.of(true, Type.PROBE).stream().filter(s -> s.path() == repeat.path() && s.psn() == repeat.psn() + 1).findFirst().orElseThrow();
+        assertEquals(repeat.atNs(), behind.atNs(), "behind the repeat");
+        p.run(MS);
+        tap.seen.clear();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        p.post(p.request(Opcode.WRITE, 0, 0, 8_000, 0, 4));
         p.run(0);
         Map<Integer, Integer> last = new HashMap<>();
         tap.dataToB().forEach(s -> last.put(s.path(), s.psn()));
@@ -341,7 +355,7 @@ class LossRequirementsTest {
     void aPlaneThatDiesAndReturnsIsCountedAndNobodyElseHears() {
         connect();
         for (int i = 0; i < 30; i++) {
-            p.post(p.request(Opcode.WRITE, i % 3, 0, 100_000, 0, i));
+            p.post(p.request(Opcode.WRITE, i % 3, 0, 400_000, 0, i));
         }
         p.run(60_000);
         p.net.blockedPlane[0] = true;

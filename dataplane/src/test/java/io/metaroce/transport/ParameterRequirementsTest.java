@@ -378,28 +378,30 @@ class ParameterRequirementsTest {
     void theStartShareRulesUntilTheFirstShare() {
         a.lineRateKbps = 100_000_000;
         peers();
-        // A hundredth of the line: B is about 60 packets and the window twice that, so one packet.
+        // A hundredth of the line: B is about 60 packets and the window twice that, so it would be one packet.
         onAccept(Tlv.START_SHARE, (x, at) -> x.putInt(at, 1_000_000));
         p.connect();
         // The probe's answer brings a share: none must have come.
-        assertTrue(outAtOnce() > 10, "a share came, and rules");
-        peers();
-        onAccept(Tlv.START_SHARE, (x, at) -> x.putInt(at, 1_000_000));
-        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
-        p.connect();
-        assertTrue(outAtOnce() <= 3, "the start share rules");
+        assertTrue(outAtOnce() > 30, "a share came, and rules");
+        for (long[] told : new long[][] {{1_000_000, 3, Limits.START_PACKETS}, {20_000_000, Limits.START_PACKETS + 1, 70}}) {
+            peers();
+            onAccept(Tlv.START_SHARE, (x, at) -> x.putInt(at, (int) told[0]));
+            p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+            p.connect();
+            long out = outAtOnce();
+            assertTrue(out >= told[1] && out <= told[2], out + " with a start share of " + told[0]);
+        }
     }
 
     @Test
     @Requirement("MR-PAR-011")
     void withoutAStartShareItIsWhatTheStartWindowNeeds() {
-        a.minWindowPackets = 100;
+        a.lineRateKbps = 100_000_000;
         peers();
         onAccept(Tlv.START_SHARE, null);
         p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
         p.connect();
-        long out = outAtOnce();
-        assertTrue(out >= 14 && out <= 17, out + " out");
+        assertEquals(Limits.START_PACKETS, outAtOnce(), 1);
     }
 
     @Test

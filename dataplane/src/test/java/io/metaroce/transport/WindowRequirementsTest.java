@@ -89,12 +89,15 @@ class WindowRequirementsTest {
         slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, until);
         Windows windows = new Windows(state);
         assertEquals(200, windows.window(c, plane, until), 1e-3);
-        assertEquals(16, windows.window(c, plane, until + 1), 1e-3);
-        slab.putFloat(plane + PlaneRecord.SHARE, 0.01f);
-        assertEquals(2, windows.window(c, plane, until + 1), 1e-3, "it does not raise what is less");
-        state.config.minWindowPackets = 30;
-        slab.putFloat(plane + PlaneRecord.SHARE, 1f);
-        assertEquals(30, windows.window(c, plane, until + 1), 1e-3);
+        slab.putFloat(plane + PlaneRecord.START_SHARE, 0.3f);
+        assertEquals(60, windows.window(c, plane, until + 1), 1e-3, "the start share");
+        for (int least : new int[] {2, 30}) {
+            state.config.minWindowPackets = least;
+            slab.putFloat(plane + PlaneRecord.SHARE, least == 2 ? 0.01f : 1f);
+            slab.putFloat(plane + PlaneRecord.START_SHARE, 0.001f);
+            slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, until);
+            assertEquals(Math.max(least, Limits.START_PACKETS), windows.window(c, plane, until + 1), 1e-3);
+        }
     }
 
     @Test
@@ -460,6 +463,10 @@ class WindowRequirementsTest {
         p.run(10 * MS);
         tap.seen.clear();
         p.post(p.request(Opcode.WRITE, 0, 0, 100_000, 0, 2));
+        for (int i = 0; i < 2; i++) {
+            slab.putFloat(state.plane(c, i) + PlaneRecord.SHARE, 0);
+            slab.putLong(state.plane(c, i) + PlaneRecord.SHARE_EXPIRES_NS, p.net.nowNs + 60 * MS);
+        }
         long at = p.net.nowNs;
         p.net.observer = chain(p.net.observer, () -> {
             for (int i = 0; i < 2; i++) {
