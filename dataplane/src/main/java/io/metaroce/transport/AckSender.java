@@ -145,7 +145,7 @@ final class AckSender {
         AckHeader.plane(at, planeNumber);
         long validityUs = Math.max(VALIDITY_MIN_US, Math.max(4 * rttNs, 20 * state.config.timerFloorNs) / 1_000);
         AckHeader.shareValidityUs(at, (int) Math.min(0xffff, validityUs));
-AckHeader.shareKbps(at, Math.max(1, share.share(planeNumber, plane, nowNs)));
+        AckHeader.shareKbps(at, Math.max(1, share.share(planeNumber, plane, nowNs)));
         AckHeader.startShareKbps(at, share.startShare(planeNumber));
         AckHeader.duplicates(at, slab.getInt(connection + ConnectionRecord.DUPLICATES));
 
