@@ -82,7 +82,7 @@ public final class Limits {
     static final int BLACK_HOLE = 8;
     /** Short probes answered by routes that do not answer long ones: the whole plane carries less. */
     static final int NARROW_ANSWERS = 3;
-    static final float PLANE_DEAD_RTT = 2f;
+    static final float PLANE_DEAD_RTT = 1.4f;
     /** Most idle paths of its plane that are probed along with each probe of a silent path. */
     static final int NEIGHBOURS_ASKED = 3;
     static final long PROBING_MAX_NS = 100_000_000;

@@ -362,7 +362,7 @@ class EncryptionTest {
     private static Tap atRest(Peers p) {
         Tap tap = new Tap(p);
         p.connect();
-        assertWorks(p, 100_000);
+        assertWorks(p, 200_000);
         p.run(5_000_000);
         return tap;
     }
@@ -595,6 +595,9 @@ class EncryptionTest {
         EndpointConfig b = config(seed + 1, PSK, true);
         a.keyPackets = packets;
         b.keyPackets = packets;
+        // So slow that a key's packets take more than a round trip.
+        a.lineRateKbps = 10_000_000;
+        b.lineRateKbps = 10_000_000;
         return new Peers(seed, a, b);
     }
 

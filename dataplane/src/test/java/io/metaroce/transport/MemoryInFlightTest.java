@@ -29,7 +29,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MemoryInFlightTest {
     private static final int BIG = 1 << 20;
     private static final byte GONE = 0x5a;
-    private final Peers p = new Peers(81).connect();
+    private final Peers p = new Peers(81, slow(81), slow(82)).connect();
+
+    /** So slow that messages are under way for long. */
+    private static EndpointConfig slow(long seed) {
+        EndpointConfig c = Peers.config(seed);
+        c.lineRateKbps = 10_000_000;
+        return c;
+    }
 
     private static MemoryRegion region(io.metaroce.memory.RegionTable table) {
         return table.register(0, Arena.ofAuto().allocate(BIG, 64), Peers.ALL);

@@ -211,7 +211,7 @@ class PathsTest {
             p.run(20_000);
             for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
                 PathStats s = path(p, i);
-                assertTrue(s.window < 160, "a path marked as much as its plane has a window of " + s.window);
+                assertTrue(s.window < 140, "a path marked as much as its plane has a window of " + s.window);
                 assertTrue(s.inflight <= s.window * 1.2 + 1, s.inflight + " packets out in a window of " + s.window);
             }
         }
