@@ -41,7 +41,7 @@ class SimulationTest {
 
     @Test
     void oneFlowRunsAtLineRate() {
-        double us = wireUs(8 << 20) + 8.3;
+        double us = wireUs(8 << 20) + 8.2;
         complete(small("one", 8 << 20), us, 1.01 * us);
     }
 
