@@ -178,46 +178,83 @@ class PathsTest {
         assertTrue(sum > clean / 2, sum + " against " + clean);
     }
 
+    /** One route marks nine of ten packets, far from the last hop: its path loses window, until it takes another, and the others do not. */
     @Test
-    @Requirement("MR-CC-012")
+    @Requirement({"MR-CC-003", "MR-CC-012"})
     void marksTrimOnlyTheirPath() {
-        Peers p = busy(57);
-        p.run(50_000);
-        assertAllWritten(p);
-        double[] before = {path(p, 2).window};
-        p.completionsA.clear();
-        Peers q = busy(57);
-        q.net.mark = 0.9;
-        assertAllWritten(q);
-        assertTrue(q.statsA().ecnMarks > 1000);
-        assertTrue(path(q, 2).window < before[0], path(q, 2).window + " against " + before[0]);
+        double[][] least = new double[2][4];
+        for (int marked = 0; marked < 2; marked++) {
+            Peers p = new Peers(57).connect();
+            p.net.jitterPerPortNs = 0;
+            int port = path(p, 2).sourcePort;
+            p.net.mark = 0.9 * marked;
+            p.net.marks = (plane, s) -> plane == 0 && s == port;
+            for (int i = 0; i < MESSAGES; i++) {
+                p.post(p.request(Opcode.WRITE, 0, i * 100_000L, 100_000, i * 100_000L, i));
+            }
+            double[] windows = least[marked];
+            java.util.Arrays.fill(windows, Double.MAX_VALUE);
+            // Not from the first round trip, which settles the windows of all.
+            p.run(40_000);
+            assertTrue(p.until(3_000_000_000L, () -> {
+                for (int i = 0; i < windows.length; i++) {
+                    windows[i] = Math.min(windows[i], path(p, i).window);
+                }
+                return p.completionsA.size() == MESSAGES;
+            }));
+            assertTrue(p.statsA().ecnMarks >= 100 * marked, p.statsA().ecnMarks + " marks");
+        }
+        for (int i = 0; i < 4; i++) {
+            double kept = least[1][i] / least[0][i];
+            assertTrue(i == 2 ? kept < 0.7 : kept > 0.95, "path " + i + " keeps " + kept);
+        }
     }
 
-    /** A shallow queue that is full: it marks what it takes and drops the rest. */
+    /** Shallow queues that are full: they mark much of what they take and drop some. Windows shrink, and repairs keep to them. */
     @Test
-    @Requirement({"MR-LOSS-004", "MR-CC-012", "MR-CC-013"})
+    @Requirement({"MR-LOSS-004", "MR-CC-012"})
     void aFullQueueIsNotKeptFullByRepairs() {
-        Peers p = busy(61);
-        // Very unequal routes, so that delay would favour some of them.
-        p.net.jitterPerPortNs = 40_000;
-        p.run(200_000);
-        // Fewer marks than would count as those of the last hop.
-        p.net.mark = 0.6;
-        p.net.loss = 0.6;
-        // Time enough for the marks to have their say; from then on nobody may have more out than the windows have shrunk to.
-        p.run(1_000_000);
-        assertTrue(p.completionsA.size() < MESSAGES, "the test wants a transfer under way");
-        for (int sample = 0; sample < 50; sample++) {
-            p.run(20_000);
-            for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
-                PathStats s = path(p, i);
-                assertTrue(s.window < 140, "a path marked as much as its plane has a window of " + s.window);
-                assertTrue(s.inflight <= s.window * 1.2 + 1, s.inflight + " packets out in a window of " + s.window);
+        double before = 0;
+        double after = 0;
+        for (int seed = 61; seed < 69; seed++) {
+            Peers p = busy(seed);
+            // Very unequal routes, so that delay favours some of them.
+            p.net.jitterPerPortNs = 40_000;
+            p.run(200_000);
+            before += goodWindows(p);
+            // Fewer marks than would count as those of the last hop.
+            p.net.mark = 0.6;
+            java.util.Random random = new java.util.Random(seed);
+            p.net.filter = (d, plane, port) -> d[4] != 0x15 && d[4] != 0x17 || random.nextDouble() >= 0.3;
+            // Packets sent when last seen with more out than the window; a window that was cut does not call back what is out.
+            long[] sent = new long[p.a.endpoint.pathCount(p.ab)];
+            for (int sample = 0; sample < 700; sample++) {
+                p.run(2_000);
+                if (p.completionsA.size() > 20) {
+                    p.completionsA.clear();
+                    for (int i = 0; i < 20; i++) {
+                        p.post(p.request(Opcode.WRITE, 0, i * 100_000L, 100_000, i * 100_000L, i));
+                    }
+                }
+                for (int i = 0; i < sent.length; i++) {
+                    PathStats s = path(p, i);
+                    boolean over = s.inflight > s.window * 1.2 + 1;
+                    assertTrue(!over || sent[i] == 0 || sent[i] == s.packets, s.inflight + " packets out in a window of " + s.window);
+                    sent[i] = over ? s.packets : 0;
+                }
             }
+            after += goodWindows(p);
         }
-        p.net.mark = 0;
-        p.net.loss = 0;
-        assertAllWritten(p);
+        assertTrue(after < 0.35 * before, "windows of " + after + " are left of " + before);
+    }
+
+    private static double goodWindows(Peers p) {
+        double sum = 0;
+        for (int i = 0; i < p.a.endpoint.pathCount(p.ab); i++) {
+            PathStats s = path(p, i);
+            sum += s.stateName().equals("good") ? s.window : 0;
+        }
+        return sum;
     }
 
     /** One route of four loses a third of its packets: its path takes another; where all lose as much, none does. */

@@ -64,6 +64,8 @@ final class TestNetwork {
     double duplicate;
     double corrupt;
     double mark;
+    /** Routes that mark. */
+    Routes marks = (plane, port) -> true;
     long delayNs = 4_000;
     long jitterPerPortNs = 3_000;
     Observer observer = (from, d, p, s, to) -> { };
@@ -81,6 +83,11 @@ final class TestNetwork {
     long markNs = 20_000;
     long dropNs = 200_000;
     private final Map<Long, Long> linkFreeNs = new HashMap<>();
+
+    /** Some of the ways of a plane, by source port. */
+    interface Routes {
+        boolean has(int plane, int sourcePort);
+    }
 
     /** The slowest link on the way of a source port. */
     interface LinkRate {
@@ -235,7 +242,7 @@ final class TestNetwork {
             at = start + (bytes.length + 66) * 8_000_000L / kbps;
             linkFreeNs.put(link, at);
         }
-        int seen = queued ? 3 : random.nextDouble() < mark ? 3 : ecn;
+        int seen = queued || random.nextDouble() < mark && marks.has(plane, sourcePort) ? 3 : ecn;
         wire.add(new Frame(at, order++, bytes, target, plane, source, seen));
         if (random.nextDouble() < duplicate) {
             wire.add(new Frame(at + 500, order++, bytes, target, plane, source, seen));
