@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 // What a switch does to the packets that leave by one of its ports: loses some, marks some as having met congestion, and drains a
-// queue at a rate, which marks beyond one length and drops beyond another. The queue is a number, not a place: packets that pass are
-// not delayed (scripts/lib-lab/wire.c delays). Attached to tc egress; scripts/lab sets the rules by interface index.
+// queue at a rate, which marks beyond one length and drops beyond another. The queue here is a number; the place where packets wait is a
+// token bucket of the same rate behind it (TBF). Attached to tc egress; scripts/lab sets the rules by interface index.
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>

@@ -61,20 +61,11 @@ final class Lab implements AutoCloseable {
         }
     }
 
-    /** When something took effect: not before the one and not after the other, in ms of the wall clock. */
-    record Moment(long fromMs, long toMs) {
-        /** Of what {@code scripts/lab plane} prints: {@code from=SECONDS to=SECONDS}. */
-        static Moment of(String line) {
-            String[] words = line.strip().split("[= ]");
-            return new Moment((long) (Double.parseDouble(words[1]) * 1e3), (long) Math.ceil(Double.parseDouble(words[3]) * 1e3));
-        }
-    }
-
-    /** What becomes of a plane, or of a link of a fabric: {@code "rate 200M"}. Returns when. */
-    Moment plane(int plane, String action) {
-        List<String> words = new ArrayList<>(List.of("--first", "plane", Integer.toString(plane)));
+    /** What becomes of a plane, or of a link of a fabric: {@code "rate 200M"}. In mid-transfer it is an order of that. */
+    void plane(int plane, String action) {
+        List<String> words = new ArrayList<>(List.of("plane", Integer.toString(plane)));
         words.addAll(List.of(action.split(" ")));
-        return Moment.of(lab(words.toArray(String[]::new)));
+        lab(words.toArray(String[]::new));
     }
 
     void everyPlane(String action) {
@@ -85,26 +76,52 @@ final class Lab implements AutoCloseable {
 
     /** A counter of the switch port that sends towards b ({@code "ab"}) or a. */
     long counter(int plane, String direction, String counter) {
-        for (String line : lab("stats").split("\n")) {
-            Map<String, String> fields = new LinkedHashMap<>();
-            for (String field : line.split(" ")) {
-                fields.put(field.split("=")[0], field.split("=")[1]);
-            }
-            if (fields.get("plane").equals(Integer.toString(plane)) && fields.get("direction").equals(direction)) {
+        return counter(lab("stats").lines().map(Lab::fields).toList(), plane, direction, counter);
+    }
+
+    /** The same of what {@code stats} has answered. */
+    static long counter(List<Map<String, String>> stats, int plane, String direction, String counter) {
+        for (Map<String, String> fields : stats) {
+            if (Integer.toString(plane).equals(fields.get("plane")) && direction.equals(fields.get("direction"))) {
                 return Long.parseLong(fields.get(counter));
             }
         }
         throw new IllegalArgumentException("no port " + plane + " " + direction);
     }
 
+    /** Of a line {@code NAME=VALUE NAME=VALUE...}. */
+    static Map<String, String> fields(String line) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        for (String field : line.split(" ")) {
+            fields.put(field.split("=")[0], field.split("=")[1]);
+        }
+        return fields;
+    }
+
     /** Starts the metaroce command on a host, ahead of what else wants the processor. */
     Process start(String host, List<String> arguments) throws IOException {
+        return command(host, arguments).start();
+    }
+
+    /**
+     * The same, and what passes its output on and carries out orders in the meantime, from the line on that matches the pattern:
+     * {@code scripts/lab orders}.
+     *
+     * @return the command, of which only the errors can be read, and what follows it
+     */
+    List<Process> start(String host, List<String> arguments, String pattern, List<String> orders) throws IOException {
+        List<String> follower = new ArrayList<>(List.of(SCRIPT.toString(), "--name", name, "--first", "orders", pattern));
+        follower.addAll(orders);
+        return ProcessBuilder.startPipeline(List.of(command(host, arguments), new ProcessBuilder(follower)));
+    }
+
+    private ProcessBuilder command(String host, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(SCRIPT.toString(), "--name", name, "--first", "on", host,
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow", "-Xmx512m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
                 Main.class.getName()));
         command.addAll(arguments);
-        return new ProcessBuilder(command).start();
+        return new ProcessBuilder(command);
     }
 
     /** The address of a host on a plane. */

@@ -28,9 +28,9 @@ final class Timeline {
         return numbers;
     }
 
-    /** First wall-clock millisecond, and the one after the last. */
-    long startMs() {
-        return startMs;
+    /** The wall-clock millisecond after the last. */
+    long endMs() {
+        return startMs + (long) (bytes.length * lengthMs);
     }
 
     /** Mean rate between two moments, bit/s. */

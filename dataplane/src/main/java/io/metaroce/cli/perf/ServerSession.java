@@ -87,6 +87,7 @@ final class ServerSession {
                 pendingMemory = CompletableFuture.supplyAsync(() -> new RunMemory(p, seed), background);
             }
             case Message.BEGIN -> {
+                log.accept("client " + peer + ": measuring");
                 side.mark();
                 if (side.initiator != null) {
                     side.initiator.startMeasuring(nowNs, Long.MAX_VALUE);
