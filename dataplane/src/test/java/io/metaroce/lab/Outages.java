@@ -73,7 +73,7 @@ final class Outages {
         }
     }
 
-    /** @param waitedMs how long the loops of both hosts, ready to run, had no processor from the order on for {@link #CALM_MS} */
+    /** @param waitedMs how long the loops of both hosts, ready to run, had no processor while the plane was out */
     private record Outage(Moment gone, Moment back, long waitedMs) {
         /** Of the answers to {@link #orders}, from that with this number on. */
         static Outage of(Transfer transfer, int order) {
@@ -90,7 +90,7 @@ final class Outages {
         List<String> orders = new ArrayList<>();
         for (int i = 0; i < times; i++) {
             int at = START_MS + CALM * CALM_MS + i * (OUT_MS + inMs);
-            orders.addAll(List.of(at + " waited", at + " plane " + PLANE + " " + go, at + CALM_MS + " waited",
+            orders.addAll(List.of(at + " waited", at + " plane " + PLANE + " " + go, at + OUT_MS + " waited",
                     at + OUT_MS + " plane " + PLANE + " " + comeBack));
         }
         return orders;
@@ -130,11 +130,12 @@ final class Outages {
         for (int i = 0; i < times; i++) {
             Moment gone = outages.get(i).gone;
             lateMs[i] = Math.max(pause[i] - BACK_MS, share[i] - (gone.byMs() - gone.fromMs()));
-            soonAtBest[i] = soon[i] + (double) waited[i] / CALM_MS;
+            soonAtBest[i] = soon[i] + (double) waited[i] / OUT_MS;
         }
-        String facts = String.format(Locale.ROOT, "pauses %s ms; at the share of %d planes after %s ms; of it from %d to %d ms %s; no processor for %s ms; "
-                + "used again %s ms after its return; %.3f Gb/s without an outage; %d plane failures, %d repeated", Arrays.toString(pause),
-                lab.planes - 1, Arrays.toString(share), BACK_MS, BACK_MS + SOON_MS, text(soon), Arrays.toString(waited), Arrays.toString(reuse),
+        String facts = String.format(Locale.ROOT, "pauses %s ms; at the share of %d planes after %s ms; of it from %d to %d ms %s; orders took %s ms, no processor "
+                + "for %s ms; used again %s ms after its return; %.3f Gb/s without an outage; %d plane failures, %d repeated", Arrays.toString(pause),
+                lab.planes - 1, Arrays.toString(share), BACK_MS, BACK_MS + SOON_MS, text(soon),
+                Arrays.toString(outages.stream().mapToLong(o -> o.gone.toMs() - o.gone.fromMs()).toArray()), Arrays.toString(waited), Arrays.toString(reuse),
                 rate / 1e9, Transfer.number(json, "plane_failures"), Transfer.number(json, "retransmissions"));
         PlanesLab.report("plane " + go, "%s", facts);
         assertTrue(Arrays.stream(reuse).sorted().toArray()[times / 2] <= inMs - IN_MS + 400, "used again too late: " + facts);

@@ -79,6 +79,9 @@ final class Transfer implements AutoCloseable {
         Json json = Json.parse(out.getLast());
         assertEquals(true, json.at("verified"), this::toString);
         await(() -> serverOut.stream().anyMatch(l -> l.startsWith("client ") && l.endsWith(": done")), "orders do not end: " + this);
+        synchronized (serverOut) {
+            serverOut.stream().filter(l -> l.startsWith("lab: ")).forEach(System.out::println);
+        }
         return json;
     }
 
