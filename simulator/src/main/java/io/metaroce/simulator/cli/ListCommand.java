@@ -11,7 +11,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code metaroce sim list}: the scenarios that come with the project. */
 @Command(name = "list", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
-        description = "Lists the scenarios that come with the project; 'sim run NAME' runs one.")
+        description = "Lists the scenarios that come with the project; 'sim run NAME' runs one, 'sim judge NAME' judges one with a '*'.")
 public final class ListCommand implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -21,7 +21,8 @@ public final class ListCommand implements Runnable {
         PrintWriter out = spec.commandLine().getOut();
         for (Path file : ScenarioFile.all()) {
             String name = file.getFileName().toString();
-            out.printf("%-24s %s%n", name.substring(0, name.length() - ScenarioFile.SUFFIX.length()), ScenarioFile.read(file).name);
+            out.printf("%-24s %s %s%n", name.substring(0, name.length() - ScenarioFile.SUFFIX.length()), ScenarioFile.isJudged(file) ? "*" : " ",
+                    ScenarioFile.read(file).name);
         }
         out.flush();
     }

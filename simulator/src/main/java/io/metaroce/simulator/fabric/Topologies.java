@@ -76,7 +76,7 @@ public final class Topologies {
         return t;
     }
 
-    private static int[] leaves(Topology t, int plane, Size size) {
+    static int[] leaves(Topology t, int plane, Size size) {
         int[] leaf = new int[size.hosts / size.hostsPerLeaf];
         for (int l = 0; l < leaf.length; l++) {
             leaf[l] = t.addSwitch(plane, 0);
@@ -87,7 +87,7 @@ public final class Topologies {
         return leaf;
     }
 
-    private static String planes(Size size) {
+    static String planes(Size size) {
         return size.planes == 1 ? "" : ", " + size.planes + " planes";
     }
 }

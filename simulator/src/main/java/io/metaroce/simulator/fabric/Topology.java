@@ -29,6 +29,8 @@ public final class Topology {
     private final List<Integer> planeOfSwitch = new ArrayList<>();
     private final int[][] up;
     private final int[][] down;
+    private int firstOfSecond = Integer.MAX_VALUE;
+    private long longHaulRate;
 
     Topology(String name, int hosts, int planes) {
         this.name = name;
@@ -111,9 +113,40 @@ public final class Topology {
         return tiers.stream().mapToInt(Integer::intValue).max().orElse(0);
     }
 
-    /** Rate of a host's link, bit/s. */
+    /** Gives a host's links, in all planes and both directions, another rate. Before a {@link Fabric} is made of it. */
+    public void setHostRate(int host, long bitsPerSecond) {
+        for (int plane = 0; plane < planes; plane++) {
+            for (int l : new int[] {up[plane][host], down[plane][host]}) {
+                Link old = links.get(l);
+                links.set(l, new Link(old.plane, old.from, old.to, bitsPerSecond, old.delayPs, old.queueBytes));
+            }
+        }
+    }
+
+    /** Rate of the first host's link, bit/s. */
     public long hostRate() {
-        return links.get(up[0][0]).bitsPerSecond();
+        return hostRate(0);
+    }
+
+    /** Rate of a host's link in each plane, bit/s. */
+    public long hostRate(int host) {
+        return links.get(up[0][host]).bitsPerSecond();
+    }
+
+    /** Says that hosts from this number on are at another site, and what leads there, bit/s in each direction and all planes. */
+    void setSites(int firstOfSecond, long longHaulRate) {
+        this.firstOfSecond = firstOfSecond;
+        this.longHaulRate = longHaulRate;
+    }
+
+    /** Site of a host: 0 where there is only one. */
+    public int siteOf(int host) {
+        return host < firstOfSecond ? 0 : 1;
+    }
+
+    /** Rate between the sites, bit/s in each direction; 0: there is one site. */
+    public long longHaulRate() {
+        return longHaulRate;
     }
 
     /** Delay of the longest shortest way between two hosts, one way, ps: all links of the way up and down to the highest tier. */

@@ -95,7 +95,7 @@ public final class Host implements HostTransport {
         planes = fabric.topology().planes();
         RegionTable regions = new RegionTable();
         region = regions.register(0, shared.memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-        long rate = fabric.topology().hostRate();
+        long rate = fabric.topology().hostRate(number);
         EndpointConfig c = new EndpointConfig();
         c.localAddresses = new NetAddress[planes];
         c.sourcePorts = new int[planes][];
@@ -318,6 +318,16 @@ public final class Host implements HostTransport {
     @Override
     public long bytesFrom(int peer) {
         return statsWith(peer).bytesReceived;
+    }
+
+    @Override
+    public long acksFrom(int peer) {
+        return statsWith(peer).acksReceived;
+    }
+
+    @Override
+    public long stateBytes() {
+        return endpoint.stateBytes();
     }
 
     @Override

@@ -41,6 +41,16 @@ public interface HostTransport {
     /** Payload bytes that have come from the peer, duplicates excluded. */
     long bytesFrom(int peer);
 
+    /** Acknowledgements that have come from the peer; 0: this transport does not say. */
+    default long acksFrom(int peer) {
+        return 0;
+    }
+
+    /** Bytes of state that this host's transport has reserved for all that it may ever have to do; 0: it does not say. */
+    default long stateBytes() {
+        return 0;
+    }
+
     /** Bytes that may be out towards the peer now. */
     double windowBytes(int peer);
 

@@ -69,7 +69,7 @@ final class PeerHost implements HostTransport {
         random = new SplittableRandom(Mix.of(plan.seed() * 0x1_0000_0001L + number));
         Topology t = fabric.topology();
         planes = t.planes();
-        planeRate = t.hostRate();
+        planeRate = t.hostRate(number);
         baseRttPs = t.baseRttPs(config.payloadMtu + Frame.HEADER_BYTES + fabric.config().frameOverhead);
         bdpBytes = baseRttPs / 8e12 * planeRate * planes;
         ports = new PortQueues(fabric, number, planes, Math.round(config.portBytes * 8e12 / planeRate));

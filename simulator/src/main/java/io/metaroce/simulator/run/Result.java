@@ -10,6 +10,8 @@ import java.util.Map;
 
 /** What a run came to. Times in us, from the beginning of the workload. */
 public final class Result {
+    private static final double MIB = 1 << 20;
+
     public String transport = Peers.OWN;
     public String topology;
     public String workload;
@@ -17,6 +19,11 @@ public final class Result {
     public List<Flow> flows;
     /** What happened over time, if asked for; or null. */
     public Trace trace;
+    /** How rates compared with fair ones, if asked for; or null. */
+    public Fairness.Outcome fairness;
+    /** Bytes of state that the host with most of it, and all hosts together, have reserved. */
+    public long stateBytesMost;
+    public long stateBytesAll;
     /** Flows that were not complete when the time limit came. */
     public int unfinished;
     /** For people: how the connections of some unfinished flows stand. */
@@ -56,6 +63,9 @@ public final class Result {
     /** The simulator's own work. */
     public long events;
     public double cpuSeconds;
+    public double wallSeconds;
+    /** Memory of the whole process when the run was over, other runs at the same time included. */
+    public double residentMib;
 
     void take(HostTransport.Counters c) {
         packets = c.packets;
@@ -125,6 +135,21 @@ public final class Result {
         f.put("jain", jain);
         f.put("events", events);
         f.put("cpu_seconds", cpuSeconds);
+        f.put("wall_seconds", wallSeconds);
+        f.put("resident_mib", residentMib);
+        f.put("state_mib_of_a_host", stateBytesMost / MIB);
+        f.put("state_mib_in_all", stateBytesAll / MIB);
+        if (fairness != null) {
+            f.put("fair_error_first", fairness.firstError());
+            f.put("fair_error_worst", fairness.worstError());
+            f.put("fair_error_mean", fairness.meanError());
+            f.put("fair_worst_jain", fairness.worstJain());
+            f.put("fair_utilisation", fairness.meanUtilisation());
+            f.put("fair_least_utilisation", fairness.leastUtilisation());
+            f.put("fair_windows", (long) fairness.windows().size());
+            f.put("fair_unjudged", fairness.unjudged());
+            f.put("window_mib", fairness.peakWindowBytes() / MIB);
+        }
         return f;
     }
 

@@ -5,9 +5,13 @@ import io.metaroce.simulator.fabric.FabricConfig;
 import io.metaroce.simulator.fabric.TopoFile;
 import io.metaroce.simulator.fabric.Topologies;
 import io.metaroce.simulator.fabric.Topology;
+import io.metaroce.simulator.fabric.TwoSites;
 import io.metaroce.simulator.host.HostConfig;
 import io.metaroce.simulator.peer.Peers;
+import io.metaroce.simulator.workload.Arrivals;
+import io.metaroce.simulator.workload.Collectives;
 import io.metaroce.simulator.workload.MatrixFile;
+import io.metaroce.simulator.workload.Services;
 import io.metaroce.simulator.workload.Workload;
 import io.metaroce.simulator.workload.Workloads;
 import java.io.IOException;
@@ -30,8 +34,20 @@ public final class Scenario implements Cloneable {
     public int planes = 1;
     public double gigabits = 400;
     public long linkDelayNs = 1_000;
+    /** Lines between two sites that have half the hosts each; 0: there is one site. */
+    public int lines;
+    public double lineGigabits = 400;
+    public double lineDelayUs = 1_000;
+    /** What may wait before a line; 0: as before any other link. */
+    public long lineQueueBytes;
+    /** Hosts whose links have another rate. */
+    public final List<HostRate> hostRates = new ArrayList<>();
     /* Queues, in bandwidth-delay products of a host's link over the longest way. */
     public double queueBdp = 5;
+    /** The same in bytes, where that is not 0: over long lines a bandwidth-delay product says nothing about switches. */
+    public long queueBytes;
+    public long markFromBytes;
+    public long markAllBytes;
     /** The same where the fabric trims what does not fit. */
     public double trimBdp = 1;
     public double markFromBdp = 0.2;
@@ -51,6 +67,8 @@ public final class Scenario implements Cloneable {
     public String transport = Peers.OWN;
     public int paths = 48;
     public int payload = 4_096;
+    /** Packets of one stream that may be out of order, a power of two. */
+    public int streamWindow = 4_096;
     /* Workload: a matrix file of htsim's, or a pattern. */
     public Path matrixFile;
     public String pattern = "permutation";
@@ -58,11 +76,22 @@ public final class Scenario implements Cloneable {
     public int senders = 63;
     public int inFlight;
     public boolean byReceipt;
+    /** Parts that follow each other: chunks of a tree, rounds of a read, blocks of a KV fetch. */
+    public int parts = 8;
+    /** Senders of pattern "groups". */
+    public final List<Arrivals.Group> groups = new ArrayList<>();
+    /** Sizes of pattern "mixed", flows of pattern "trace". */
+    public Path sizesFile;
+    public Path traceFile;
+    public double load = 0.5;
+    public double durationUs = 1_000;
     /* The run. */
     public final List<Fault> faults = new ArrayList<>();
     public double limitUs = 50_000;
     /** When Jain's index is taken; 0: not. */
     public double jainUs;
+    /** Interval of the looks of {@link Fairness}; 0: it is not judged. */
+    public double fairUs;
     /** Interval of {@link Trace}; 0: none. */
     public double traceUs;
     public List<Long> seeds = List.of(1L);
@@ -80,6 +109,9 @@ public final class Scenario implements Cloneable {
             if (traceUs > 0) {
                 simulation.traceEvery(traceUs);
             }
+            if (fairUs > 0) {
+                simulation.judgeFairnessEvery(fairUs);
+            }
             Result result = simulation.run();
             result.transport = transport;
             return result;
@@ -88,11 +120,31 @@ public final class Scenario implements Cloneable {
         }
     }
 
+    /**
+     * Hosts whose links have another rate than the others'.
+     *
+     * @param first number of the first; the others follow
+     */
+    public record HostRate(int first, int count, double gigabits) { }
+
     public Topology topology() throws IOException {
+        Topology t = shape();
+        for (HostRate r : hostRates) {
+            for (int i = 0; i < r.count; i++) {
+                t.setHostRate(r.first + i, Math.round(r.gigabits * 1e9));
+            }
+        }
+        return t;
+    }
+
+    private Topology shape() throws IOException {
         if (topologyFile != null) {
             return TopoFile.read(topologyFile, planes);
         }
         Topologies.Size size = new Topologies.Size(hosts, hostsPerLeaf, planes, Math.round(gigabits * 1e9), linkDelayNs);
+        if (lines > 0) {
+            return TwoSites.of(size, spines, lines, Math.round(lineGigabits * 1e9), Math.round(lineDelayUs * 1e3), lineQueueBytes);
+        }
         return leavesPerPod > 0 ? Topologies.fatTree(size, leavesPerPod, aggregations, coresPerGroup) : Topologies.leafSpine(size, spines);
     }
 
@@ -103,6 +155,9 @@ public final class Scenario implements Cloneable {
         c.queueBytes = (long) ((c.trim ? trimBdp : queueBdp) * bdp);
         c.markFromBytes = (long) (markFromBdp * bdp);
         c.markAllBytes = (long) (markAllBdp * bdp);
+        c.queueBytes = queueBytes > 0 ? queueBytes : c.queueBytes;
+        c.markFromBytes = markFromBytes > 0 ? markFromBytes : c.markFromBytes;
+        c.markAllBytes = markAllBytes > 0 ? markAllBytes : c.markAllBytes;
         c.frameOverhead = frameOverhead;
         c.loss = loss;
         c.lossBurst = lossBurst;
@@ -116,6 +171,7 @@ public final class Scenario implements Cloneable {
         HostConfig c = new HostConfig();
         c.pathsPerPlane = paths;
         c.payloadMtu = payload;
+        c.streamWindowPackets = streamWindow;
         c.portBytes = payload + 64 + frameOverhead;
         return c;
     }
@@ -130,9 +186,25 @@ public final class Scenario implements Cloneable {
             case "all-to-all" -> Workloads.allToAll(hosts, bytes, inFlight);
             case "ring" -> Workloads.ring(hosts, hostsPerLeaf, bytes, byReceipt);
             case "one" -> Workloads.single(hosts, 0, hosts - 1, bytes);
-            default -> throw new IllegalArgumentException("pattern '" + pattern
-                    + "' is none of permutation, incast, all-to-all, ring, one");
+            case "outcast" -> Workloads.outcast(hosts, senders, bytes);
+            case "tree" -> Collectives.tree(hosts, hostsPerLeaf, bytes, parts, byReceipt);
+            case "hierarchical" -> Collectives.hierarchical(hosts, hostsPerLeaf, bytes, byReceipt);
+            case "all-gather", "reduce-scatter" -> Collectives.once(pattern, hosts, hostsPerLeaf, bytes, byReceipt);
+            case "read-fan-out" -> Services.readFanOut(hosts, senders, bytes, parts);
+            case "kv-fetch" -> Services.kvFetch(hosts, parts, bytes, inFlight);
+            case "groups" -> Arrivals.groups(hosts, groups);
+            case "mixed" -> Arrivals.mixed(needed(sizesFile, "sizes"), hosts, load, durationUs, gigabits * 1e9 * planes, seed);
+            case "trace" -> Arrivals.trace(needed(traceFile, "trace"), hosts);
+            default -> throw new IllegalArgumentException("pattern '" + pattern + "' is none of permutation, incast, outcast, all-to-all, ring, tree, "
+                    + "hierarchical, all-gather, reduce-scatter, read-fan-out, kv-fetch, groups, mixed, trace, one");
         };
+    }
+
+    private static Path needed(Path file, String key) {
+        if (file == null) {
+            throw new IllegalArgumentException("the pattern needs a file: say " + key + " = \"...\"");
+        }
+        return file;
     }
 
     /** A copy to change one thing in. */

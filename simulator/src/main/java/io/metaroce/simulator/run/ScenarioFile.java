@@ -4,6 +4,7 @@ package io.metaroce.simulator.run;
 import io.metaroce.cli.CliException;
 import io.metaroce.cli.ExitCode;
 import io.metaroce.simulator.peer.Peers;
+import io.metaroce.simulator.workload.Arrivals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,8 @@ import org.tomlj.TomlTable;
 /** Reads scenarios from TOML. A key that is not known, or has the wrong type, is an error that names file and key. */
 public final class ScenarioFile {
     public static final String SUFFIX = ".toml";
+    /** The table that {@link Judgement} reads. */
+    static final String JUDGE = "judge";
     /** Names the directory of the scenarios that come with the project. */
     private static final String HOME = "metaroce.scenarios";
 
@@ -56,6 +59,15 @@ public final class ScenarioFile {
         }
         return all().stream().filter(f -> f.getFileName().toString().equals(name + SUFFIX)).findFirst().orElseThrow(
                 () -> new CliException(ExitCode.USAGE, "no file '" + name + "', and no scenario of this name: see 'sim list'"));
+    }
+
+    /** Whether the file has goals ({@link Judgement}). */
+    public static boolean isJudged(Path file) {
+        try {
+            return Toml.parse(file).contains(JUDGE);
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** @throws CliException that says what is wrong, and where */
@@ -98,6 +110,8 @@ public final class ScenarioFile {
             s.payload = number(toml, "payload", s.payload);
             s.limitUs = real(toml, "limit_us", s.limitUs);
             s.traceUs = real(toml, "trace_us", s.traceUs);
+            s.streamWindow = number(toml, "stream_window", s.streamWindow);
+            s.fairUs = real(toml, "fair_us", s.fairUs);
             s.jainUs = real(toml, "jain_us", s.jainUs);
             TomlArray seeds = array(toml, "seeds");
             if (seeds != null) {
@@ -107,6 +121,9 @@ public final class ScenarioFile {
                 }
             }
             faults(toml, s);
+            groups(toml, s);
+            hostRates(toml, s);
+            key(JUDGE);
             checkKeys(toml, "");
             checkKeys(instead, "");
             return s;
@@ -129,6 +146,13 @@ public final class ScenarioFile {
         s.planes = number(t, "planes", s.planes);
         s.gigabits = real(t, "gigabits", s.gigabits);
         s.linkDelayNs = number(t, "link_delay_ns", (int) s.linkDelayNs);
+        s.lines = number(t, "lines", s.lines);
+        s.lineGigabits = real(t, "line_gigabits", s.lineGigabits);
+        s.lineDelayUs = real(t, "line_delay_us", s.lineDelayUs);
+        s.lineQueueBytes = whole(t, "line_queue_bytes", s.lineQueueBytes);
+        s.queueBytes = whole(t, "queue_bytes", s.queueBytes);
+        s.markFromBytes = whole(t, "mark_from_bytes", s.markFromBytes);
+        s.markAllBytes = whole(t, "mark_all_bytes", s.markAllBytes);
         s.queueBdp = real(t, "queue_bdp", s.queueBdp);
         s.markFromBdp = real(t, "mark_from_bdp", s.markFromBdp);
         s.markAllBdp = real(t, "mark_all_bdp", s.markAllBdp);
@@ -145,6 +169,13 @@ public final class ScenarioFile {
     private void traffic(TomlTable t, Scenario s) {
         String matrix = text(t, "matrix", null);
         s.matrixFile = matrix == null ? null : file.resolveSibling(matrix);
+        String sizes = text(t, "sizes", null);
+        s.sizesFile = sizes == null ? null : file.resolveSibling(sizes);
+        String trace = text(t, "trace", null);
+        s.traceFile = trace == null ? null : file.resolveSibling(trace);
+        s.load = real(t, "load", s.load);
+        s.durationUs = real(t, "duration_us", s.durationUs);
+        s.parts = number(t, "parts", s.parts);
         s.pattern = text(t, "pattern", s.pattern);
         s.bytes = whole(t, "bytes", s.bytes);
         s.senders = number(t, "senders", s.senders);
@@ -160,6 +191,26 @@ public final class ScenarioFile {
                     Fault.Where.valueOf(text(f, "where", "SPINE").toUpperCase(Locale.ROOT)), number(f, "plane", 0), number(f, "number", 0),
                     real(f, "value", 0)));
             checkKeys(f, "fault.");
+        }
+    }
+
+    private void groups(TomlParseResult toml, Scenario s) {
+        TomlArray list = array(toml, "group");
+        for (int i = 0; list != null && i < list.size(); i++) {
+            TomlTable g = list.getTable(i);
+            s.groups.add(new Arrivals.Group(number(g, "first", 0), number(g, "count", 1), number(g, "to", 0), flag(g, "spread"), real(g, "start_us", 0),
+                    real(g, "gap_us", 0),
+                    whole(g, "bytes", 1 << 20), number(g, "messages", 1), real(g, "demand_gigabits", 0)));
+            checkKeys(g, "group.");
+        }
+    }
+
+    private void hostRates(TomlParseResult toml, Scenario s) {
+        TomlArray list = array(toml, "host");
+        for (int i = 0; list != null && i < list.size(); i++) {
+            TomlTable h = list.getTable(i);
+            s.hostRates.add(new Scenario.HostRate(number(h, "first", 0), number(h, "count", 1), real(h, "gigabits", s.gigabits)));
+            checkKeys(h, "host.");
         }
     }
 

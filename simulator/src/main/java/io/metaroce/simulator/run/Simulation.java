@@ -35,6 +35,7 @@ public final class Simulation implements HostTransport.Application {
     private static final long EXPECT = 6L << 32;
     private static final long WATCH = 7L << 32;
     private static final long TRACE = 8L << 32;
+    private static final long FAIR = 9L << 32;
     private static final long NUMBER = 0xffff_ffffL;
 
     /** What the run costs; nothing in it depends on this. */
@@ -66,6 +67,8 @@ public final class Simulation implements HostTransport.Application {
     private long samplePs;
     private long tracePs;
     private Trace trace;
+    private long fairPs;
+    private Fairness fairness;
     private int open;
     private long watchUntilPs;
     private double firstPlaneDownUs;
@@ -145,8 +148,19 @@ public final class Simulation implements HostTransport.Application {
         trace = new Trace(events, fabric, hosts, workload.flows(), beginPs, topology.baseRttPs(packetBytes) / 8e12 * topology.hostRate());
     }
 
+    /** Asks how rates compare with fair ones, by looks at such intervals. */
+    public void judgeFairnessEvery(double us) {
+        fairPs = Math.max(1, (long) (us * PS_PER_US));
+        fairness = new Fairness(events, topology, hosts, workload, beginPs, packetBytes - 64 - fabricConfig.frameOverhead, packetBytes);
+    }
+
     public Result run() {
         long startedNs = CPU.getCurrentThreadCpuTime();
+        long startedWallNs = System.nanoTime();
+        if (fairness != null) {
+            // Before the flows that begin at the same time.
+            events.at(beginPs, FAIR);
+        }
         for (int i = 0; i < faults.size(); i++) {
             if (faults.get(i).atPs() < 0) {
                 faults.get(i).apply(fabric);
@@ -174,7 +188,13 @@ public final class Simulation implements HostTransport.Application {
             }
             dispatch(event);
         }
-        return result((CPU.getCurrentThreadCpuTime() - startedNs) / 1e9);
+        if (fairness != null) {
+            fairness.sample();
+        }
+        Result r = result((CPU.getCurrentThreadCpuTime() - startedNs) / 1e9);
+        r.residentMib = Resident.mebibytes();
+        r.wallSeconds = (System.nanoTime() - startedWallNs) / 1e9;
+        return r;
     }
 
     private void dispatch(long event) {
@@ -193,6 +213,10 @@ public final class Simulation implements HostTransport.Application {
             case (int) (TRACE >>> 32) -> {
                 trace.sample();
                 events.at(events.nowPs() + tracePs, TRACE);
+            }
+            case (int) (FAIR >>> 32) -> {
+                fairness.sample();
+                events.at(events.nowPs() + fairPs, FAIR);
             }
             case (int) (EXPECT >>> 32) -> hosts[expectations.get(number)[0]].expect(expectations.get(number)[1], expectations.get(number)[2]);
             default -> watch();
@@ -303,6 +327,11 @@ public final class Simulation implements HostTransport.Application {
         r.deepestQueueBdp = fabric.deepestBytes() / r.bdpBytes;
         r.deepestLateQueueBdp = fabric.deepestWatchedBytes() / r.bdpBytes;
         r.trace = trace;
+        r.fairness = fairness == null ? null : fairness.outcome();
+        for (HostTransport host : hosts) {
+            r.stateBytesMost = Math.max(r.stateBytesMost, host.stateBytes());
+            r.stateBytesAll += host.stateBytes();
+        }
         r.jain = jain;
         r.firstPlaneDownUs = firstPlaneDownUs;
         r.lastPlaneDownUs = lastPlaneDownUs;

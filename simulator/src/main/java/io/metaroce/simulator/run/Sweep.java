@@ -73,7 +73,7 @@ public final class Sweep {
             CRC32 crc = new CRC32();
             crc.update(Files.readAllBytes(file));
             Scenario s = ScenarioFile.read(file);
-            for (Path named : new Path[] {s.topologyFile, s.matrixFile}) {
+            for (Path named : new Path[] {s.topologyFile, s.matrixFile, s.sizesFile, s.traceFile}) {
                 if (named != null) {
                     crc.update(Files.readAllBytes(named));
                 }

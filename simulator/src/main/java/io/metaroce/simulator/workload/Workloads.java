@@ -63,6 +63,18 @@ public final class Workloads {
         return w;
     }
 
+    /** Host 0 sends to so many others at once. */
+    public static Workload outcast(int hosts, int receivers, long bytes) {
+        if (receivers >= hosts) {
+            throw new IllegalArgumentException("outcast to " + receivers + " receivers needs " + (receivers + 1) + " hosts");
+        }
+        Workload w = new Workload("outcast 1:" + receivers, hosts);
+        for (int i = 0; i < receivers; i++) {
+            w.add(0, 1 + (int) ((long) i * (hosts - 1) / receivers), bytes);
+        }
+        return w;
+    }
+
     /**
      * Every host sends to every other, in the order of distance.
      *
