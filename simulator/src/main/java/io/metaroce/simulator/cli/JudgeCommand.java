@@ -20,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -60,6 +61,9 @@ public final class JudgeCommand implements Callable<Integer> {
 
     private PrintWriter out;
 
+    /** Measures that say nothing while flows are unfinished. */
+    private static final List<String> OF_ALL = List.of("last_us", "mean_us", "goodput_gbps");
+
     @Override
     public Integer call() throws InterruptedException {
         out = spec.commandLine().getOut();
@@ -82,9 +86,15 @@ public final class JudgeCommand implements Callable<Integer> {
             List<Map<String, List<Future<Result>>>> runs = new ArrayList<>();
             for (Judgement.Case c : cases) {
                 Map<String, List<Future<Result>>> ofCase = new LinkedHashMap<>();
+                List<Long> wanted = seeds == null ? judgement.scenario(c, Peers.OWN).seeds : seeds;
+                List<Future<Result>> own = wanted.stream().map(seed -> batch.start(() -> judgement.scenario(c, Peers.OWN).run(seed))).toList();
+                ofCase.put(Peers.OWN, own);
                 for (String transport : judgement.transports) {
-                    Scenario s = judgement.scenario(c, transport);
-                    ofCase.put(transport, (seeds == null ? s.seeds : seeds).stream().map(seed -> batch.start(() -> s.run(seed))).toList());
+                    if (!transport.equals(Peers.OWN)) {
+                        // Own runs come first in the queue, so what waits for them waits for something that runs.
+                        ofCase.put(transport, IntStream.range(0, wanted.size()).mapToObj(
+                                i -> batch.start(() -> judgement.scenario(c, transport, Batch.get(own.get(i))).run(wanted.get(i)))).toList());
+                    }
                 }
                 runs.add(ofCase);
             }
@@ -134,7 +144,7 @@ public final class JudgeCommand implements Callable<Integer> {
             return;
         }
         out.println(ScenarioFile.read(judgement.file).name);
-        out.printf("%-" + width + "s %-20s", "case", "transport");
+        out.printf("%-" + width + "s %-24s", "case", "transport");
         judgement.show.forEach(m -> out.printf(" %" + columnOf(m) + "s", m));
         out.println();
         out.flush();
@@ -169,11 +179,12 @@ public final class JudgeCommand implements Callable<Integer> {
     }
 
     private void print(Judgement judgement, String name, String transport, List<Result> results, int width) {
-        out.printf("%-" + width + "s %-20s", name, transport);
+        out.printf("%-" + width + "s %-24s", name, transport);
         boolean complete = results.stream().allMatch(Result::isComplete);
         for (String m : judgement.show) {
             double value = Judgement.mean(results, m);
-            out.printf(Locale.ROOT, " %" + columnOf(m) + "s", Double.isNaN(value) ? "-" : String.format(Locale.ROOT, Math.abs(value) >= 20 ? "%.1f" : "%.4f", value));
+            out.printf(Locale.ROOT, " %" + columnOf(m) + "s", Double.isNaN(value) || !complete && OF_ALL.contains(m) ? "-"
+                    : String.format(Locale.ROOT, Math.abs(value) >= 20 ? "%.1f" : "%.4f", value));
         }
         out.println(complete ? "" : "  " + Math.round(Judgement.mean(results, "unfinished")) + " unfinished");
     }

@@ -5,6 +5,7 @@ import io.metaroce.cli.CliException;
 import io.metaroce.cli.ExitCode;
 import io.metaroce.simulator.peer.Peers;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -42,6 +43,8 @@ public final class Judgement {
     public final List<Case> cases = new ArrayList<>();
     /** Whether runs must not share the machine, because their time or memory is part of what is shown. */
     public final boolean alone;
+    /** Others are cut off when they have taken so many times as long as MetaRoCE. */
+    public final double patience;
 
     /** @throws CliException that says what is wrong */
     public Judgement(Path file) {
@@ -54,7 +57,7 @@ public final class Judgement {
                 throw wrong("no table 'judge': it says what to show and what the goals are");
             }
             for (String key : judge.keySet()) {
-                if (!List.of("transports", "show", "alone", "case", "grid", "goal").contains(key)) {
+                if (!List.of("transports", "show", "alone", "patience", "case", "grid", "goal").contains(key)) {
                     throw wrong("unknown key 'judge." + key + "'");
                 }
             }
@@ -64,6 +67,7 @@ public final class Judgement {
             }
             texts(judge.getArray("show"), show);
             alone = Boolean.TRUE.equals(judge.getBoolean("alone"));
+            patience = bound(judge, "patience", Double.POSITIVE_INFINITY);
             readCases(judge);
             readGoals(judge);
         } catch (IOException e) {
@@ -99,7 +103,7 @@ public final class Judgement {
                     for (int v = 0; v < values.size(); v++) {
                         Map<String, String> set = new LinkedHashMap<>(c.set);
                         set.put(key, asToml(values.get(v)));
-                        more.add(new Case((c.name + " " + key + "=" + values.get(v)).strip(), set));
+                        more.add(new Case((c.name + " " + key + "=" + plain(values.get(v))).strip(), set));
                     }
                 }
                 named = more;
@@ -124,7 +128,8 @@ public final class Judgement {
             }
             Goal goal = new Goal(g.getString("measure"), bound(g, "at_most", Double.POSITIVE_INFINITY), bound(g, "at_least", Double.NEGATIVE_INFINITY),
                     g.getString("better"), g.getString("case"));
-            if (goal.measure == null || goal.better != null && !List.of("less", "more").contains(goal.better)) {
+            boolean says = goal.better != null || goal.atMost != Double.POSITIVE_INFINITY || goal.atLeast != Double.NEGATIVE_INFINITY;
+            if (!says || goal.measure == null || goal.better != null && !List.of("less", "more").contains(goal.better)) {
                 throw wrong("a goal needs a measure, and better = \"less\" or \"more\", or at_most, or at_least");
             }
             goals.add(goal);
@@ -136,6 +141,11 @@ public final class Judgement {
 
     private static double bound(TomlTable t, String key, double otherwise) {
         return t.get(key) instanceof Number n ? n.doubleValue() : otherwise;
+    }
+
+    /** For people: without exponents. */
+    private static String plain(Object value) {
+        return value instanceof Double d ? BigDecimal.valueOf(d).stripTrailingZeros().toPlainString() : String.valueOf(value);
     }
 
     private static void texts(TomlArray from, List<String> into) {
@@ -157,6 +167,19 @@ public final class Judgement {
     public Scenario scenario(Case c, String transport) {
         Scenario s = ScenarioFile.read(file, c.set);
         s.transport = transport;
+        return s;
+    }
+
+    /**
+     * The case's scenario with another transport, which is given up when it has taken {@link #patience} times as long as MetaRoCE.
+     *
+     * @param own MetaRoCE's with the same seed
+     */
+    public Scenario scenario(Case c, String transport, Result own) {
+        Scenario s = scenario(c, transport);
+        if (own.isComplete()) {
+            s.limitUs = Math.min(s.limitUs, patience * own.lastUs);
+        }
         return s;
     }
 

@@ -76,6 +76,8 @@ public final class Scenario implements Cloneable {
     public int senders = 63;
     public int inFlight;
     public boolean byReceipt;
+    /** Whether the bytes of an all-to-all are those of a host's vector, and not of each message. */
+    public boolean vector;
     /** Parts that follow each other: chunks of a tree, rounds of a read, blocks of a KV fetch. */
     public int parts = 8;
     /** Senders of pattern "groups". */
@@ -183,7 +185,7 @@ public final class Scenario implements Cloneable {
         return switch (pattern) {
             case "permutation" -> Workloads.permutation(hosts, hostsPerLeaf, bytes, seed);
             case "incast" -> Workloads.incast(hosts, senders, bytes);
-            case "all-to-all" -> Workloads.allToAll(hosts, bytes, inFlight);
+            case "all-to-all" -> Workloads.allToAll(hosts, vector ? bytes / hosts : bytes, inFlight);
             case "ring" -> Workloads.ring(hosts, hostsPerLeaf, bytes, byReceipt);
             case "one" -> Workloads.single(hosts, 0, hosts - 1, bytes);
             case "outcast" -> Workloads.outcast(hosts, senders, bytes);

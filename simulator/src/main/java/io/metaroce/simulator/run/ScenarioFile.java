@@ -181,6 +181,7 @@ public final class ScenarioFile {
         s.senders = number(t, "senders", s.senders);
         s.inFlight = number(t, "in_flight", s.inFlight);
         s.byReceipt = flag(t, "by_receipt");
+        s.vector = flag(t, "vector");
     }
 
     private void faults(TomlParseResult toml, Scenario s) {
