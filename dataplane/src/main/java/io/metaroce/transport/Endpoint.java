@@ -84,7 +84,7 @@ public final class Endpoint {
         planes = new Planes(state, replies, paths, share, size);
         handshake = new Handshake(state, out, replies, share, parking);
         transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads, memory);
-        Health health = new Health(state, paths, sender, reads);
+        Health health = new Health(state, paths, sender, reads, size);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies, parking, planes, size);
         receiver = new Receiver(state, connections, health, handshake, replies, parking, planes, windows, paths, acks, share, streams, sender,
                 streamReceiver);
@@ -111,6 +111,9 @@ public final class Endpoint {
         state.nowNs = nowNs;
         changesAtTransmit = state.regions.changes();
         out.begin(burst);
+        if (nowNs - Limits.HELD_UP_NS > state.timers.earliest()) {
+            state.heldUpNs = nowNs;
+        }
         for (long c; (c = state.timers.popDue(nowNs)) != 0; ) {
             connections.onTimer(c, nowNs);
         }

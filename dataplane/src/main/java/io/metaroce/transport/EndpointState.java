@@ -67,6 +67,8 @@ final class EndpointState {
     private final int cidMask;
     /** The time of the call under way. */
     long nowNs;
+    /** When this end went on after it had been held up. */
+    long heldUpNs = Long.MIN_VALUE / 2;
     /** A connection could not send because no packet record was left. */
     boolean packetsWanted;
     private long secretCounter;

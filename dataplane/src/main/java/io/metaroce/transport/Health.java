@@ -24,19 +24,20 @@ final class Health {
     private final ReadResponder reads;
     private final PlaneHealth planeHealth;
 
-    Health(EndpointState state, PathSender paths, StreamSender sender, ReadResponder reads) {
+    Health(EndpointState state, PathSender paths, StreamSender sender, ReadResponder reads, PayloadSize size) {
         this.state = state;
         this.paths = paths;
         this.sender = sender;
         this.reads = reads;
-        planeHealth = new PlaneHealth(state, paths);
+        planeHealth = new PlaneHealth(state, paths, size);
         slab = state.slab;
     }
 
     /** Does what is due; returns false if the peer counts as lost. Schedules the next look. */
     boolean onTimer(long connection, long nowNs) {
         long silentNs = nowNs - slab.getLong(connection + LAST_RX_NS);
-        if (silentNs >= state.config.peerTimeoutNs && slab.getInt(connection + KEEPALIVES) >= Limits.KEEPALIVES_TO_DEATH) {
+        if (silentNs >= state.config.peerTimeoutNs && slab.getInt(connection + KEEPALIVES) >= Limits.KEEPALIVES_TO_DEATH
+                && isOwnTimeGood(silentNs, nowNs)) {
             return false;
         }
         keepalive(connection, silentNs, nowNs);
@@ -68,6 +69,11 @@ final class Health {
             state.wakeBy(connection, slab.getLong(connection + CHECK_NS));
         }
         return true;
+    }
+
+    /** Whether this end ran as it should when the peer was silent: else the answer may lie unread in its own queues. */
+    private boolean isOwnTimeGood(long silentNs, long nowNs) {
+        return nowNs - state.heldUpNs >= Limits.KEEPALIVE_NS || silentNs >= Limits.HELD_UP_TIMEOUTS * state.config.peerTimeoutNs;
     }
 
     /** Often while packets are out; while none are, not before the next route is to be tried, which may be long from now. */

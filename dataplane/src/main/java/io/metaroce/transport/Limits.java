@@ -101,6 +101,10 @@ public final class Limits {
     static final long KEEPALIVE_NS = 400_000_000;
     /** Keepalives that must have stayed unanswered before silence counts as loss of the peer. */
     static final int KEEPALIVES_TO_DEATH = 2;
+    /** A timer that goes off so late tells that this end was held up. */
+    static final long HELD_UP_NS = 100_000_000;
+    /** Silence that counts as loss of the peer even for an end that is held up again and again, in peer timeouts. */
+    static final int HELD_UP_TIMEOUTS = 3;
     static final long LINGER_NS = 50_000_000;
 
     /* Congestion control (spec: "Sender control"). */

@@ -215,6 +215,7 @@ final class PathSender {
                 slab.putInt(path + PathRecord.ATTEMPTS, 0);
                 slab.putInt(path + PathRecord.LONG_LOST, 0);
                 slab.addInt(connection + SICK_PATHS, -1);
+                size.onRoute(connection);
                 if (rttNs > 0) {
                     slab.putInt(path + PathRecord.SRTT_NS, rttNs);
                 }
@@ -266,6 +267,7 @@ final class PathSender {
     /** A plane answers again: all its paths are probed and return one by one. */
     private void revive(long connection, long plane, int number) {
         slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.UP);
+        size.onPlane(connection);
         for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
             wantProbe(connection, state.path(connection, number, i));
         }

@@ -60,20 +60,35 @@ final class PayloadSize {
     private void search(long c, long plane) {
         slab.putInt(plane + REFUTED_BYTES, limit(c) + 1);
         slab.putInt(plane + SIZE_TRIES, 0);
-        if (isSearching(plane)) {
+        if (isSearching(c, plane)) {
             slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
             state.wakeBy(c, state.nowNs);
         }
     }
 
-    private boolean isSearching(long plane) {
-        return slab.getInt(plane + REFUTED_BYTES) - slab.getInt(plane + PROVEN_BYTES) > STEP;
+    private boolean isSearching(long c, long plane) {
+        return slab.getInt(plane + REFUTED_BYTES) - slab.getInt(plane + PROVEN_BYTES) > STEP || mayCarryWork(c, plane);
     }
 
-    /** The most that could be is tried first: where nothing is in the way, one round trip settles it. */
+    /** Whether it is open if the plane carries what messages under way need. */
+    private boolean mayCarryWork(long c, long plane) {
+        int needed = slab.getInt(c + ROUTE_BYTES);
+        return slab.getInt(plane + PROVEN_BYTES) < needed && needed < slab.getInt(plane + REFUTED_BYTES);
+    }
+
+    /** The most that could be is tried first: where nothing is in the way, one round trip settles it. Then what is needed. */
     private int candidate(long c, long plane) {
         int refuted = slab.getInt(plane + REFUTED_BYTES);
-        return refuted > limit(c) ? limit(c) : (slab.getInt(plane + PROVEN_BYTES) + refuted) / 2;
+        if (refuted > limit(c)) {
+            return limit(c);
+        }
+        return mayCarryWork(c, plane) ? slab.getInt(c + ROUTE_BYTES) : (slab.getInt(plane + PROVEN_BYTES) + refuted) / 2;
+    }
+
+    /** Probes of this length so far: what is needed may change, and with it what is tried. */
+    private int tries(long plane, int length) {
+        int tried = slab.getInt(plane + SIZE_TRIES);
+        return tried >>> 8 == length ? tried & 0xff : 0;
     }
 
     /** Sends the next padded probe where one is due. Returns false if messages wait for a route of their size for too long. */
@@ -85,7 +100,7 @@ final class PayloadSize {
             if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.UP) {
                 continue;
             }
-            if (!isSearching(plane)) {
+            if (!isSearching(c, plane)) {
                 more |= tryAgain(c, plane, nowNs);
                 continue;
             }
@@ -101,16 +116,18 @@ final class PayloadSize {
                 state.wakeBy(c, slab.getLong(path + PathRecord.LAST_PROBE_NS) + patience);
                 continue;
             }
-            if (slab.addInt(plane + SIZE_TRIES, 1) > Limits.SIZE_TRIES) {
-                slab.putInt(plane + REFUTED_BYTES, candidate(c, plane));
-                slab.putInt(plane + SIZE_TRIES, 1);
+            int length = candidate(c, plane);
+            if (tries(plane, length) == Limits.SIZE_TRIES) {
+                slab.putInt(plane + REFUTED_BYTES, length);
                 settle(c);
-                if (!isSearching(plane)) {
+                if (!isSearching(c, plane)) {
                     tryAgain(c, plane, nowNs);
                     continue;
                 }
+                length = candidate(c, plane);
             }
-            slab.putInt(path + PathRecord.PAD, candidate(c, plane));
+            slab.putInt(plane + SIZE_TRIES, length << 8 | tries(plane, length) + 1);
+            slab.putInt(path + PathRecord.PAD, length);
             paths.wantProbe(c, path);
             state.wakeBy(c, nowNs + patience);
         }
@@ -131,7 +148,8 @@ final class PayloadSize {
 
     /** A route may get wider: after a while the search begins again. Returns whether it will. */
     private boolean tryAgain(long c, long plane, long nowNs) {
-        if (slab.getInt(plane + PROVEN_BYTES) + STEP >= limit(c)) {
+        int proven = slab.getInt(plane + PROVEN_BYTES);
+        if (proven + STEP >= limit(c) && proven >= slab.getInt(c + ROUTE_BYTES)) {
             return false;
         }
         int waitMs = slab.getLong(c + ConnectionRecord.STUCK_SINCE_NS) != 0 ? Limits.SIZE_RAISE_STUCK_MS : Limits.SIZE_RAISE_MS;
@@ -169,11 +187,23 @@ final class PayloadSize {
             settle(c);
             // Even if the size stays: the plane may carry it again, and something wait for that.
             state.makeReady(c);
-            if (isSearching(plane)) {
+            if (isSearching(c, plane)) {
                 slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
                 state.wakeBy(c, state.nowNs);
             }
         }
+    }
+
+    /** A path has a route again: a search that had none to ask, or whose plane was down, goes on. */
+    void onRoute(long c) {
+        slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
+        state.wakeBy(c, state.nowNs);
+    }
+
+    /** A plane is in use no more, or again: the others may carry more, or it less. */
+    void onPlane(long c) {
+        settle(c);
+        onRoute(c);
     }
 
     /** No route of the plane carries what was proven, though shorter packets get through. */
@@ -190,7 +220,7 @@ final class PayloadSize {
             long plane = state.plane(c, p);
             int proven = slab.getInt(plane + PROVEN_BYTES);
             // One that is still being measured and carries less than we use now is not in use.
-            if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP && (proven >= size || !isSearching(plane))) {
+            if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP && (proven >= size || !isSearching(c, plane))) {
                 most = Math.min(most, proven);
             }
         }

@@ -11,10 +11,12 @@ final class PlaneHealth {
     private final EndpointState state;
     private final Slab slab;
     private final PathSender paths;
+    private final PayloadSize size;
 
-    PlaneHealth(EndpointState state, PathSender paths) {
+    PlaneHealth(EndpointState state, PathSender paths, PayloadSize size) {
         this.state = state;
         this.paths = paths;
+        this.size = size;
         slab = state.slab;
     }
 
@@ -126,6 +128,7 @@ final class PlaneHealth {
     /** One decision for all paths of the plane. */
     private void giveUp(long connection, long plane, int number, long nowNs) {
         slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.DOWN);
+        size.onPlane(connection);
         state.statsOf(connection).planeFailures++;
         for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
             long path = state.path(connection, number, i);

@@ -64,7 +64,7 @@ final class PlaneRecord {
     /** Since when the plane is silent for too long; 0: it is not. */
     static final int SUSPECT_NS = L.i64();
 
-    /** Largest payload known to pass and smallest known not to, and probes of the next candidate so far. */
+    /** Largest payload known to pass and smallest known not to; the candidate that was probed last << 8 | its probes so far. */
     static final int PROVEN_BYTES = L.i32();
     static final int REFUTED_BYTES = L.i32();
     static final int SIZE_TRIES = L.i32();

@@ -165,6 +165,7 @@ final class Planes {
         }
         share.forget(p, plane);
         slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.ABSENT);
+        size.onPlane(c);
         state.makeReady(c);
     }
 

@@ -91,6 +91,36 @@ class EndRequirementsTest {
     }
 
     @Test
+    @Requirement("MR-CON-029")
+    void aSideThatIsHeldUpAfterItAskedLooksAtItsQueuesFirst() {
+        p.connect();
+        p.run(MS);
+        p.net.filter = (d, plane, port) -> false;
+        p.run(850 * MS);
+        p.net.filter = (d, plane, port) -> true;
+        // Two keepalives went unanswered; the third would be answered in time.
+        p.net.nowNs += 900 * MS;
+        p.run(1_000 * MS);
+        assertFalse(Peers.has(p.eventsA, Event.FAILED));
+        assertFalse(Peers.has(p.eventsB, Event.FAILED));
+    }
+
+    @Test
+    @Requirement("MR-CON-029")
+    void aSideThatIsHeldUpAgainAndAgainGivesUpInTheEnd() {
+        p.connect();
+        p.run(MS);
+        p.net.kill(p.b);
+        long at = p.net.nowNs;
+        while (!Peers.has(p.eventsA, Event.FAILED)) {
+            p.net.nowNs += 200 * MS;
+            p.run(150 * MS);
+            assertTrue(p.net.nowNs - at < 6_000 * MS);
+        }
+        assertTrue(p.net.nowNs - at >= 4_500 * MS, (p.net.nowNs - at) / MS + " ms");
+    }
+
+    @Test
     @Requirement("MR-CON-028")
     void thePeerTimeoutIsAtLeastThreeKeepalives() {
         EndpointConfig config = Peers.config(1);

@@ -246,4 +246,31 @@ class PayloadSizeTest {
         transfer(p, 60);
         assertEquals(0, p.statsA().deadPaths);
     }
+
+    /** A plane failed before it was known what it carries; when it is back nobody but it may be there to carry what was cut for others. */
+    @Test
+    @Requirement("MR-SIZE-004")
+    void aSearchThatAnOutageBrokeOffGoesOn() {
+        Peers p = peers(500, 2);
+        p.connect();
+        for (int i = 0; i < 40; i++) {
+            p.post(p.request(Opcode.WRITE, 0, i * 100_000L, 100_000, i * 100_000L, i));
+        }
+        carries[1] = -DataHeader.LENGTH;
+        finish(p, 40);
+        p.run(50 * MS);
+        assertTrue(planeIsDown(p, 1));
+        assertEquals(LIMIT, p.a.endpoint.packetBytes(p.ab));
+        carries[1] = LIMIT;
+        assertTrue(p.until(1_000 * MS, () -> !planeIsDown(p, 1)));
+        p.run(10 * MS);
+        carries[0] = -DataHeader.LENGTH;
+        transfer(p, 40);
+    }
+
+    private static boolean planeIsDown(Peers p, int plane) {
+        PathStats s = new PathStats();
+        p.a.endpoint.readPath(p.ab, plane * p.a.endpoint.pathCount(p.ab) / 2, s);
+        return s.planeDown;
+    }
 }
