@@ -186,7 +186,7 @@ final class Connections {
             }
             slab.addInt(c + CLOSE_TRIES, 1);
             state.want(c, Handshake.SEND_CLOSE);
-            long delay = Math.max(4L * slab.getInt(state.plane(c, 0) + PlaneRecord.SRTT_NS), Limits.INIT_RETRY_NS);
+            long delay = Math.max(4 * state.likelyRttNs(state.plane(c, 0)), Limits.INIT_RETRY_NS);
             slab.putLong(c + RETRY_NS, nowNs + delay);
         }
         state.wakeBy(c, slab.getLong(c + RETRY_NS));

@@ -268,6 +268,15 @@ final class EndpointState {
         ownSequence[plane]++;
     }
 
+    /**
+     * Smoothed RTT of the plane, ns; before its first sample no more than the time after which INIT is repeated: what is known then is how
+     * long the handshake took, with all its repetitions.
+     */
+    long likelyRttNs(long plane) {
+        int rttNs = slab.getInt(plane + PlaneRecord.SRTT_NS);
+        return slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) == PlaneRecord.GUESSED ? Math.min(rttNs, Limits.INIT_RETRY_NS) : rttNs;
+    }
+
     /** The first plane that is not down; the last one in use when all are. */
     int firstPlaneUp(long connection) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);

@@ -199,7 +199,7 @@ final class StreamSender {
         long connection = slab.getLong(stream + CONNECTION);
         long rttNs = 0;
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            rttNs = Math.max(rttNs, slab.getInt(state.plane(connection, p) + PlaneRecord.SRTT_NS));
+            rttNs = Math.max(rttNs, state.likelyRttNs(state.plane(connection, p)));
         }
         long pause = Math.max(Limits.CREDIT_ASK_MIN_NS, Math.max(Limits.CREDIT_ASK_RTT * rttNs, 2 * state.config.timerFloorNs));
         int doubled = Math.max(0, slab.getInt(stream + StreamRecord.CREDIT_ASKS) - 1);
