@@ -123,6 +123,9 @@ final class Connections {
                 } else if (silentNs >= Limits.HALF_OPEN_NS) {
                     free(c);
                 } else {
+                    if (slab.getInt(c + ConnectionRecord.PLANE_NEWS) != 0) {
+                        planes.onTimer(c, nowNs);
+                    }
                     state.wakeBy(c, slab.getLong(c + HANDSHAKE_START_NS) + Limits.HALF_OPEN_NS);
                 }
             }

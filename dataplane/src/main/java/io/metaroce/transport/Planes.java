@@ -57,16 +57,25 @@ final class Planes {
             if (phase == ConnectionRecord.FREE || phase == ConnectionRecord.LINGER) {
                 continue;
             }
-            if (phase < ConnectionRecord.ESTABLISHED) {
-                if (phase == ConnectionRecord.HALF_OPEN && address == null) {
-                    // The peer may have the ACCEPT that tells of it, and its first packet be here already.
-                    slab.putInt(state.plane(c, p) + PlaneRecord.STATE, PlaneRecord.ABSENT);
-                }
-                beginAnew(c, phase, nowNs);
+            if (phase < ConnectionRecord.HALF_OPEN) {
+                beginAnew(c, nowNs);
                 continue;
             }
             long plane = state.plane(c, p);
-            if (address == null) {
+            if (phase == ConnectionRecord.HALF_OPEN) {
+                if (address == null) {
+                    // The peer may have the ACCEPT that tells of it, and its first packet be here already.
+                    slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.ABSENT);
+                }
+                if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
+                    if (slab.getInt(c + ConnectionRecord.KNOWN) == 0) {
+                        // The peer repeats its INIT, and gets another answer.
+                        slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
+                        state.wakeBy(c, nowNs);
+                    }
+                    continue;
+                }
+            } else if (address == null) {
                 leave(c, p, plane, nowNs);
             } else if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.ABSENT || slab.getInt(plane + REMOTE_PORT) != 0) {
                 enter(c, p, plane, nowNs);
@@ -79,25 +88,11 @@ final class Planes {
 
     /**
      * Repetitions of INIT, and of what keys are made of, must not differ from the first: what is under way begins again, with our planes as
-     * they are now. What is not encrypted may tell other planes: what changed after the first is stated when the connection is established.
+     * they are now.
      */
-    private void beginAnew(long c, int phase, long nowNs) {
+    private void beginAnew(long c, long nowNs) {
         if (slab.getInt(c + ConnectionRecord.KNOWN) != 0) {
             // What a connection was parked with is good for one call. The rest is stated when it is resumed.
-            return;
-        }
-        if (phase == ConnectionRecord.HALF_OPEN) {
-            if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
-                // The peer repeats its INIT, and gets another answer.
-                slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
-                state.wakeBy(c, nowNs);
-            }
-            return;
-        }
-        if (slab.getInt(c + ConnectionRecord.KNOWN) != 0 && slab.getInt(c + ConnectionRecord.SEALED) == 0) {
-            // The peer may have taken the first INIT, and takes no other one for this connection: the attempt goes on as it is.
-            slab.putLong(c + ConnectionRecord.RETRY_NS, nowNs);
-            state.wakeBy(c, nowNs);
             return;
         }
         slab.putInt(c + ConnectionRecord.STATE, ConnectionRecord.INIT_SENT);

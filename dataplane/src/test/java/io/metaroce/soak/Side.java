@@ -85,9 +85,9 @@ final class Side {
         return plane < host.addresses.length && host.addresses[plane] != null && plane < peerHost.addresses.length && peerHost.addresses[plane] != null;
     }
 
-    /** An endpoint that moves after its ACCEPT does not hear the answer, may not say where it is, and forgets the connection. */
+    /** An endpoint that moves after its ACCEPT makes new keys if it is called again, and forgets those that the caller may have. */
     boolean mayBeForgotten() {
-        return peer == null && peerHost.moves;
+        return peer == null && peerHost.moves && host.config.security != null;
     }
 
     boolean isIdle() {

@@ -69,8 +69,6 @@ final class Simulation {
             };
             has[f.ordinal()] = (f.isLater() ? f.source(profile.seed()) : shape).nextInt(oneIn) == 0 & profile.allows(f);
         }
-        // An encrypted connection that is being resumed while a plane of its caller changes is refused: not repaired yet.
-        has[Fault.PLANES.ordinal()] &= !has(Fault.PARK) || profile.seed() % 8 != 5;
         int wanted = 3 + shape.nextInt(shape.nextInt(4) == 0 ? MOST_HOSTS - 2 : 3);
         int n = Math.min(has(Fault.MANY) ? wanted : 2, profile.hosts());
         spanNs = (long) ((0.3 + shape.nextDouble() * (shape.nextInt(4) == 0 ? 20 : 4)) * MS);

@@ -256,6 +256,22 @@ class PlaneChangeTest {
 
     /** B's plane is away while A states its own, and back before A hears that it was away. */
     @Test
+    @Requirement("MR-MOVE-001")
+    void whoMovesRightAfterItsAcceptIsFound() {
+        for (int seed = 0; seed < 10; seed++) {
+            Peers p = new Peers(3_000 + seed, config(3_000 + seed, 1), config(4_000 + seed, 1), 1, 1);
+            boolean[] accepted = {false};
+            p.net.observer = (from, d, plane, port, to) -> accepted[0] |= (d[4] & 15) == Type.ACCEPT;
+            p.ab = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+            assertTrue(p.until(100 * MS, () -> accepted[0]));
+            p.net.setPlane(p.b, 0, elsewhere(2, 0, seed));
+            assertTrue(p.until(500 * MS, () -> Peers.has(p.eventsA, Event.CONNECTED) && Peers.has(p.eventsB, Event.ACCEPTED)), "seed " + seed);
+            write(p, 5);
+            finish(p, 5);
+        }
+    }
+
+    @Test
     @Requirement("MR-MOVE-007")
     void aPlaneThatWasAwayUnnoticedIsUsedByBothAgain() {
         Peers p = peers(41, 2, 2, 2);
