@@ -34,38 +34,52 @@ maven() {
         mvn --batch-mode --no-transfer-progress --file "$root/pom.xml" "$@"
 }
 
-# The jar that is built last: what it stands on lies beside it, in simulator/target/lib.
+# The jar of the command that is built last: what it stands on lies beside it, in simulator/target/lib.
 built_jar="$root/simulator/target/metaroce-simulator-0.1.0-SNAPSHOT.jar"
+# The same of scripts/bench.
+benchmarks_jar="$root/benchmarks/target/metaroce-benchmarks-0.1.0-SNAPSHOT.jar"
 
-# Whether the command was built after the last change of its sources.
+# is_built JAR DIRECTORY...: whether the jar was built after the last change of these sources.
 is_built() {
-    [ -f "$built_jar" ] && [ -z "$(find "$root/pom.xml" "$root"/native-bindings "$root"/dataplane "$root"/simulator/src "$root"/simulator/pom.xml \
-        -name target -prune -o -path '*/src/test' -prune -o -type f -newer "$built_jar" -print -quit)" ]
+    [ -f "$1" ] && [ -z "$(find "$root/pom.xml" "${@:2}" -name target -prune -o -path '*/src/test' -prune -o -type f -newer "$1" -print -quit)" ]
 }
 
-# Builds the command if anything changed.
-build_command() {
-    if is_built; then
+# build_module MODULE JAR DIRECTORY...: builds the module, and what it needs, if anything in the directories changed.
+build_module() {
+    local module=$1 log="$root/target/build.log"
+    shift
+    if is_built "$@"; then
         return 0
     fi
     mkdir -p "$root/target"
     # Two commands started at once must not build into the same directory.
     exec 9> "$root/target/build.lock"
     flock 9
-    if is_built; then
+    if is_built "$@"; then
         exec 9>&-
         return 0
     fi
     echo "building (the first time Maven fetches libraries) ..." >&2
-    local log="$root/target/build.log"
     # Offline first: quick, and works without a network where nothing is missing.
-    if ! maven --quiet --offline --projects simulator --also-make package -Dmaven.test.skip=true > "$log" 2>&1 &&
-            ! maven --quiet --projects simulator --also-make package -Dmaven.test.skip=true > "$log" 2>&1; then
+    if ! maven --quiet --offline --projects "$module" --also-make package -Dmaven.test.skip=true > "$log" 2>&1 &&
+            ! maven --quiet --projects "$module" --also-make package -Dmaven.test.skip=true > "$log" 2>&1; then
         echo "error: the build failed; the end of $log:" >&2
         tail -n 30 "$log" >&2
         exit 1
     fi
     # A jar that had nothing new to take in keeps its old time.
-    touch "$built_jar"
+    touch "$1"
     exec 9>&-
+}
+
+# Builds the command if anything changed.
+build_command() {
+    build_module simulator "$built_jar" "$root"/native-bindings "$root"/dataplane "$root"/simulator/src "$root"/simulator/pom.xml
+}
+
+# Builds the command and the benchmarks if anything changed.
+build_benchmarks() {
+    build_module benchmarks "$benchmarks_jar" "$root"/native-bindings "$root"/dataplane "$root"/simulator/src "$root"/simulator/pom.xml \
+        "$root"/benchmarks/src "$root"/benchmarks/pom.xml
+    build_command
 }

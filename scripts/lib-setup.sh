@@ -54,11 +54,19 @@ setup_dpdk() {
     fi
 }
 
-# Pictures of simulations have letters.
+# Pictures have letters.
 setup_fonts() {
     if ! { command -v fc-list && [ -n "$(fc-list)" ]; } > /dev/null; then
-        say "installing a font, for pictures of simulations"
+        say "installing a font, for pictures"
         apt_install fontconfig fonts-dejavu-core || true
+    fi
+}
+
+# DPDK's own program, the yardstick of poll loops. Without it only Java is measured.
+setup_testpmd() {
+    if [ -f "$root/pmd-shim/build/libmetaroce_pmd.so" ] && ! command -v dpdk-testpmd > /dev/null; then
+        say "installing dpdk-testpmd, to compare with"
+        apt_install dpdk-dev || true
     fi
 }
 

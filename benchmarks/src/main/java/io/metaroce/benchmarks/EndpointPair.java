@@ -54,6 +54,10 @@ public final class EndpointPair {
     /** Time spent in A, which sends data and takes acknowledgements, and in B, which takes data and acknowledges; wall time. */
     public long sendNs;
     public long receiveNs;
+    /** Datagrams of B, almost all acknowledgements; the parts of the times above that B spends to write them and A to digest them. */
+    public long acknowledgements;
+    public long acknowledgeNs;
+    public long digestNs;
 
     /** With integrity FULL, as ports move it. */
     public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn) {
@@ -125,12 +129,18 @@ public final class EndpointPair {
         before = System.nanoTime();
         b.receive(clockNs, rx);
         tx.count = 0;
+        long taken = System.nanoTime();
         b.transmit(clockNs, tx);
-        receiveNs += System.nanoTime() - before;
+        long after = System.nanoTime();
+        receiveNs += after - before;
+        acknowledgeNs += after - taken;
+        acknowledgements += tx.count;
         travel();
         before = System.nanoTime();
         a.receive(clockNs, rx);
-        sendNs += System.nanoTime() - before;
+        after = System.nanoTime();
+        sendNs += after - before;
+        digestNs += after - before;
     }
 
     private void travel() {

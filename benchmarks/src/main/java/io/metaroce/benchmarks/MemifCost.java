@@ -16,13 +16,10 @@ import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -64,6 +61,7 @@ public final class MemifCost {
         switch (args.length > 0 ? args[0] : "") {
             case "raw" -> harness.raw();
             case "port" -> harness.port();
+            case "testpmd" -> System.out.println(harness.testpmd());
             default -> harness.runAll();
         }
     }
@@ -112,52 +110,7 @@ public final class MemifCost {
     // ---- testpmd ----
 
     private double testpmd() throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("dpdk-testpmd"));
-        command.addAll(EalArguments.complete(List.of("--vdev", device(true), "--vdev", device(false), "--lcores", "0@(0-1),1@(0-1)"), 128));
-        command.addAll(List.of("--", "-i", "--forward-mode=io", "--mbuf-size=" + (bufferSize() + 128), "--txpkts=" + (datagram + HEADERS),
-                "--burst=" + burst, "--total-num-mbufs=4096", "--mbcache=256"));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        OutputStream in = process.getOutputStream();
-        Thread.sleep(1000);
-        // One burst from each port, as below.
-        say(in, "start tx_first 1");
-        Thread.sleep(300);
-        long before = cpuNs(process.pid());
-        say(in, "show port stats all");
-        Thread.sleep(measureNs / 1_000_000);
-        say(in, "show port stats all");
-        long spent = cpuNs(process.pid()) - before;
-        say(in, "quit");
-        List<Long> packets = new ArrayList<>();
-        List<Long> bytes = new ArrayList<>();
-        process.inputReader().lines().filter(l -> l.contains("RX-packets:") && l.contains("RX-bytes:")).forEach(l -> {
-            packets.add(Long.parseLong(l.replaceAll(".*RX-packets:\\s*(\\d+).*", "$1")));
-            bytes.add(Long.parseLong(l.replaceAll(".*RX-bytes:\\s*(\\d+).*", "$1")));
-        });
-        process.waitFor();
-        long moved = packets.get(2) + packets.get(3) - packets.get(0) - packets.get(1);
-        long movedBytes = bytes.get(2) + bytes.get(3) - bytes.get(0) - bytes.get(1);
-        // The counters of a running port are read one after the other.
-        if (moved == 0 || Math.abs(movedBytes / moved - datagram - HEADERS) > 40) {
-            throw new IllegalStateException("testpmd moved " + moved + " frames, " + movedBytes + " bytes");
-        }
-        return (double) spent / moved;
-    }
-
-    private static void say(OutputStream in, String line) throws IOException {
-        in.write((line + "\n").getBytes());
-        in.flush();
-    }
-
-    /** Processor time of all threads of a process, to the nanosecond. */
-    private static long cpuNs(long pid) throws IOException {
-        long sum = 0;
-        try (var tasks = Files.list(Path.of("/proc/" + pid + "/task"))) {
-            for (Path task : tasks.toList()) {
-                sum += Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]);
-            }
-        }
-        return sum;
+        return Testpmd.nsAFrame("io", List.of(device(true), device(false)), bufferSize(), datagram + HEADERS, burst, measureNs);
     }
 
     private static long myCpuNs() {

@@ -3,83 +3,98 @@ package io.metaroce.cli.perf;
 
 import java.util.Locale;
 
-/** Writes one JSON object on one line, fields in the order given. */
-final class JsonLine {
+/** Writes one JSON object on one line, fields in the order given. One thread. */
+public final class JsonLine {
     private final StringBuilder b = new StringBuilder();
     private boolean first = true;
 
-    JsonLine open() {
+    public JsonLine open() {
         b.append('{');
         first = true;
         return this;
     }
 
-    JsonLine close() {
+    public JsonLine close() {
         b.append('}');
         first = false;
         return this;
     }
 
-    JsonLine openObject(String key) {
+    public JsonLine openObject(String key) {
         key(key);
         return open();
     }
 
-    JsonLine openArray(String key) {
+    public JsonLine openArray(String key) {
         key(key);
         b.append('[');
         first = true;
         return this;
     }
 
-    JsonLine closeArray() {
+    public JsonLine closeArray() {
         b.append(']');
         first = false;
         return this;
     }
 
     /** Begins an object that is an element of an array. */
-    JsonLine openElement() {
+    public JsonLine openElement() {
         comma();
         return open();
     }
 
-    JsonLine put(String key, String value) {
+    public JsonLine put(String key, String value) {
         key(key);
         string(value);
         return this;
     }
 
-    JsonLine put(String key, boolean value) {
+    public JsonLine put(String key, boolean value) {
         key(key);
         b.append(value);
         return this;
     }
 
-    JsonLine put(String key, long value) {
+    public JsonLine put(String key, long value) {
         key(key);
         b.append(value);
         return this;
     }
 
     /** Up to three decimals; what is not a number becomes 0, as JSON has no such thing. */
-    JsonLine put(String key, double value) {
+    public JsonLine put(String key, double value) {
         key(key);
-        b.append(Double.isFinite(value) ? String.format(Locale.ROOT, "%.3f", value) : "0");
+        b.append(decimal(value));
         return this;
     }
 
-    JsonLine put(String key, long[] values) {
+    public JsonLine put(String key, long[] values) {
         key(key);
         numbers(values);
+        return this;
+    }
+
+    /** Numbers, each as {@link #put(String, double)} writes it. */
+    public JsonLine put(String key, double[] values) {
+        key(key);
+        b.append('[');
+        for (int i = 0; i < values.length; i++) {
+            b.append(i == 0 ? "" : ",").append(decimal(values[i]));
+        }
+        b.append(']');
         return this;
     }
 
     /** An element of an array that is itself an array of numbers. */
-    JsonLine element(long[] values) {
+    public JsonLine element(long[] values) {
         comma();
         numbers(values);
         return this;
+    }
+
+    private static String decimal(double value) {
+        return Double.isFinite(value) ? String.format(Locale.ROOT, "%.3f", value) : "0";
     }
 
     private void numbers(long[] values) {

@@ -1,43 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.simulator.plot;
 
-import io.metaroce.cli.CliException;
-import io.metaroce.cli.ExitCode;
 import io.metaroce.simulator.run.Result;
 import io.metaroce.simulator.run.Trace;
 import io.metaroce.simulator.workload.Flow;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.knowm.xchart.BitmapEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Pictures of results, each as SVG and as PNG. Needs a font on the machine, but no screen. */
+/** Pictures of results of simulations. */
 public final class Plots {
     private static final int WIDTH = 1_000;
     private static final int HEIGHT = 600;
 
-    private final Path directory;
+    private final Pictures pictures;
 
     /** @param directory is made if it is not there */
     public Plots(Path directory) {
-        System.setProperty("java.awt.headless", "true");
-        this.directory = directory;
-        try {
-            Files.createDirectories(directory);
-        } catch (IOException e) {
-            throw new CliException(ExitCode.USAGE, "cannot make the directory " + directory + ": " + e.getMessage());
-        }
+        pictures = new Pictures(directory);
     }
 
     /** Completion times of all runs of each transport, as distributions, in one picture. */
@@ -56,7 +44,7 @@ public final class Plots {
                 add(chart, transport, us, part, XYSeries.XYSeriesRenderStyle.Step);
             }
         });
-        save(chart, "completion-cdf");
+        pictures.save(chart, "completion-cdf");
     }
 
     /** What happened over time in one run. Files begin with the transport's name and the seed. */
@@ -78,7 +66,7 @@ public final class Plots {
         }
         XYChart chart = chart(title, "us", unit);
         series.forEach(s -> add(chart, s.name(), s.us(), s.values(), XYSeries.XYSeriesRenderStyle.Line));
-        save(chart, file);
+        pictures.save(chart, file);
     }
 
     private static XYChart chart(String title, String x, String y) {
@@ -97,17 +85,5 @@ public final class Plots {
         series.setMarker(SeriesMarkers.NONE);
         series.setXYSeriesRenderStyle(style);
         series.setLineWidth(1.4f);
-    }
-
-    private void save(XYChart chart, String name) {
-        String file = directory.resolve(name).toString();
-        try {
-            VectorGraphicsEncoder.saveVectorGraphic(chart, file, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
-            BitmapEncoder.saveBitmap(chart, file, BitmapEncoder.BitmapFormat.PNG);
-        } catch (IOException e) {
-            throw new CliException(ExitCode.FAILED, "cannot write " + file + ": " + e.getMessage());
-        } catch (LinkageError | InternalError e) {
-            throw new CliException(ExitCode.ENVIRONMENT, "pictures need a font (Debian: apt install fontconfig fonts-dejavu-core): " + e.getMessage());
-        }
     }
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.benchmarks.bench;
+
+import io.metaroce.cli.CliException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code scripts/bench}: measures, prints one table, appends JSON lines and draws. */
+public final class Bench {
+    private Bench() {
+    }
+
+    /** Exit code 0; 1 if something could not be measured that should have been; 2 for wrong arguments. */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        List<String> words = new ArrayList<>(List.of(args));
+        boolean quick = words.remove("--quick");
+        String run = "standard";
+        List<? extends Measured> all = selected(Standard.all(), words);
+        if (all.isEmpty() || words.stream().anyMatch(w -> w.startsWith("-"))) {
+            System.err.println("error: no measurement is called like " + words + "; there are:");
+            Standard.all().forEach(m -> System.err.println("  " + m.group() + ": " + m.name()));
+            System.exit(2);
+        }
+        System.exit(run(run, quick, all));
+    }
+
+    /** Those whose group is named, or whose name contains one of the words; all without a word. */
+    static <M extends Measured> List<M> selected(List<M> all, List<String> words) {
+        return words.isEmpty() ? all : all.stream().filter(m -> words.stream().anyMatch(w -> m.group().equals(w) || m.name().contains(w))).toList();
+    }
+
+    private static int run(String run, boolean quick, List<? extends Measured> all) throws IOException, InterruptedException {
+        Machine machine = Machine.here(System.getProperty("metaroce.commit", ""));
+        List<Outcome> outcomes = new Rounds(quick, System.err).run(all);
+        Results.table(machine, outcomes, System.out);
+        Path results = Child.root().resolve("benchmarks/results");
+        Results.append(results.resolve(run + ".jsonl"), machine, run, quick, outcomes);
+        System.out.printf("%nappended to %s%n", results.resolve(run + ".jsonl"));
+        try {
+            new Drawings(results.resolve("plots")).bars(run, outcomes);
+            System.out.printf("drawn in %s%n", results.resolve("plots"));
+        } catch (CliException e) {
+            System.out.println("not drawn: " + e.getMessage());
+        }
+        return outcomes.stream().anyMatch(o -> !o.failure().isEmpty()) ? 1 : 0;
+    }
+}
