@@ -2,6 +2,7 @@
 package io.metaroce.simulator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -108,6 +109,25 @@ class WorkloadTest {
         assertEquals(4 * US_PER_MIB + 8.4, slowUs, 1.5, "a quarter of the rate");
         assertEquals(5_000_000, r.flows.getFirst().startedPs);
         assertEquals(MIB * 8e-3 / 50 + 8, r.lastUs, 3, "as fast as it is given");
+    }
+
+    @Test
+    void sameSeedSameJudgement() {
+        Scenario s = small("groups", 0);
+        s.hostRates.add(new Scenario.HostRate(4, 2, 100));
+        s.groups.add(new Arrivals.Group(4, 6, 0, false, 0, 10, MIB, 2, 0));
+        s.groups.add(new Arrivals.Group(12, 1, 0, false, 20, 0, MIB, 1, 30));
+        s.loss = .001;
+        s.fairUs = 2;
+        Result a = s.run(3);
+        Result b = s.run(3);
+        assertTrue(a.fairness.windows().size() > 2, a.fairness.toString());
+        assertEquals(a.fairness, b.fairness);
+        assertEquals(a.events, b.events);
+        assertNotEquals(a.fairness, s.run(4).fairness);
+        // Looking changes nothing.
+        s.fairUs = 0;
+        assertEquals(a.lastUs, s.run(3).lastUs);
     }
 
     @Test
