@@ -12,6 +12,7 @@ import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.ControlBlock;
+import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
@@ -60,6 +61,12 @@ final class AckSender {
                 state.wakeBy(connection, dueNs);
             }
         }
+    }
+
+    /** All that waits to be acknowledged is due, on every plane. */
+    void hurry(long connection) {
+        slab.putInt(connection + ACK_NOW, slab.getInt(connection + ACK_NOW) | slab.getInt(connection + DIRTY_PLANES));
+        state.makeUrgent(connection);
     }
 
     boolean isDue(long connection, long nowNs) {
@@ -113,8 +120,14 @@ final class AckSender {
         long plane = state.plane(connection, planeNumber);
         long at = out.header();
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
+        int over = livePlane(connection, planeNumber);
+        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        int turn = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
+        long by = goodPath(connection, over, Integer.remainderUnsigned(turn, paths));
+        int route = over == planeNumber ? DataHeader.indexOf(slab.getInt(by + PathRecord.NUMBER)) + 1 : 0;
         long end = at + AckHeader.LENGTH;
         int blocks = 0;
+        int told = 0;
         while (blocks < AckHeader.MAX_PATH_BLOCKS) {
             long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
             if (path == 0) {
@@ -122,8 +135,18 @@ final class AckSender {
             }
             slab.putLong(plane + PlaneRecord.DIRTY_HEAD, slab.getLong(path + PathRecord.RX_DIRTY_NEXT));
             slab.putInt(path + PathRecord.RX_DIRTY, 0);
-            end += block(end, path, nowNs);
+            end += block(end, path, route, nowNs);
+            told = told << 8 | DataHeader.indexOf(slab.getInt(path + PathRecord.NUMBER)) + 1 & 0xff;
             blocks++;
+        }
+        int before = slab.getInt(plane + PlaneRecord.TOLD_PATHS);
+        slab.putInt(plane + PlaneRecord.TOLD_PATHS, told);
+        for (int left = repeats(connection, plane); left > 0 && before != 0 && blocks < AckHeader.MAX_PATH_BLOCKS; before >>>= 8) {
+            if (!holds(told, before & 0xff)) {
+                end += block(end, state.path(connection, planeNumber, (before & 0xff) - 1), route, nowNs);
+                blocks++;
+                left--;
+            }
         }
         if (slab.getLong(plane + PlaneRecord.DIRTY_HEAD) == 0) {
             slab.putInt(connection + DIRTY_PLANES, dirty & ~(1 << planeNumber));
@@ -149,13 +172,31 @@ final class AckSender {
         AckHeader.startShareKbps(at, share.startShare(planeNumber));
         AckHeader.duplicates(at, slab.getInt(connection + ConnectionRecord.DUPLICATES));
 
-        int over = livePlane(connection, planeNumber);
-        int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        int turn = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
-        long by = goodPath(connection, over, Integer.remainderUnsigned(turn, paths));
         out.control(connection, slab.getInt(by + PathRecord.NUMBER), slab.getInt(by + PathRecord.SOURCE_PORT), (int) (end - at));
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         state.statsOf(connection).acksSent++;
+    }
+
+    /**
+     * Path blocks of the acknowledgement before that go into this one, too. In a steady stream the next packet of each path heals a lost
+     * acknowledgement, and all the blocks again would cost as much of the way back as they save; where few packets wait, none may come.
+     */
+    private int repeats(long connection, long plane) {
+        if (state.config.timerFloorNs > 0 || !state.losses.isLossy()) {
+            return 0;
+        }
+        return slab.getInt(plane + PlaneRecord.ACK_PENDING) >= slab.getInt(connection + ConnectionRecord.ACK_EVERY)
+                ? Limits.REPEATED_BLOCKS : Limits.REPEATED_BLOCKS_EARLY;
+    }
+
+    /** Whether a byte of the four is this one, not 0. */
+    private static boolean holds(int bytes, int wanted) {
+        for (; bytes != 0; bytes >>>= 8) {
+            if ((bytes & 0xff) == wanted) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The same plane if we believe it up and have a good path there, else the first of which both is true. */
@@ -172,23 +213,51 @@ final class AckSender {
         return gone ? state.firstPlaneUp(connection) : planeNumber;
     }
 
-    /** The first good path of the plane from this one on, or this one if none is: a route that failed would lose what we tell. */
+    /**
+     * The first good path of the plane from this one on whose route is not in doubt, or this one if none is good: a route that failed
+     * would lose what we tell.
+     */
     private long goodPath(long connection, int planeNumber, int from) {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        long good = 0;
         for (int i = 0; i < paths; i++) {
             long path = state.path(connection, planeNumber, from + i < paths ? from + i : from + i - paths);
             if (isGood(path)) {
-                return path;
+                if (slab.getInt(path + PathRecord.ROUTE) < PathRecord.DOUBTED) {
+                    return path;
+                }
+                good = good == 0 ? path : good;
             }
         }
-        return state.path(connection, planeNumber, from);
+        if (good == 0) {
+            return state.path(connection, planeNumber, from);
+        }
+        // All are in doubt: then it is not the routes.
+        for (int i = 0; i < paths; i++) {
+            trust(state.path(connection, planeNumber, i));
+        }
+        return good;
+    }
+
+    private void trust(long path) {
+        slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & ~PathRecord.DOUBTED);
+    }
+
+    /** The peer shows that it has not heard the last acknowledgement of this path: the route that this took may lose all. */
+    void unheard(long connection, int planeNumber, long path) {
+        int route = slab.getInt(path + PathRecord.ROUTE) & ~PathRecord.DOUBTED;
+        if (route != 0) {
+            long by = state.path(connection, planeNumber, route - 1);
+            slab.putInt(by + PathRecord.ROUTE, slab.getInt(by + PathRecord.ROUTE) | PathRecord.DOUBTED);
+        }
     }
 
     private boolean isGood(long path) {
         return slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD;
     }
 
-    private int block(long at, long path, long nowNs) {
+    private int block(long at, long path, int route, long nowNs) {
+        slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & PathRecord.DOUBTED | route);
         int base = slab.getInt(path + PathRecord.RX_BASE);
         int words = 0;
         for (int i = 0; i < PathBlock.MAX_WORDS; i++) {

@@ -96,6 +96,8 @@ final class ConnectionRecord {
     static final int NONCE = L.i64();
     static final int COOKIE = L.i64Array(2);
     static final int HANDSHAKE_START_NS = L.i64();
+    /** Stream of the last packet with ACK_REQUEST, while packets before it are missing; 0: none are. In the place of the above, once established. */
+    static final int ASKED_STREAM = HANDSHAKE_START_NS;
     /* Where the initiator's INIT came from and is answered: plane, address, and the receive port that it told. */
     static final int ANSWER_HIGH = L.i64();
     static final int ANSWER_LOW = L.i64();

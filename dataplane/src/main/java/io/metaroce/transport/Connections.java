@@ -89,6 +89,7 @@ final class Connections {
         boolean known = slab.getInt(c + ConnectionRecord.KNOWN) != 0;
         slab.putInt(c + STATE, slab.getInt(c + ConnectionRecord.CLOSING) != 0 ? ConnectionRecord.DRAINING : ConnectionRecord.ESTABLISHED);
         slab.putInt(c + ConnectionRecord.CLOSING, 0);
+        slab.putLong(c + ConnectionRecord.ASKED_STREAM, 0);
         state.forgetFormerCid(c);
         if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
             state.sealing.forgetTold(c);

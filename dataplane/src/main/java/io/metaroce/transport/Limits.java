@@ -63,6 +63,11 @@ public final class Limits {
     static final int EARLY_PROBES_LOSS = 4096;
     /** Windows' worth of packets at a message's end that are followed by a probe each. */
     static final float PROBE_TAIL = 1.6f;
+    /** After which an acknowledgement that the peer's probe knows nothing of counts as lost. */
+    static final float UNHEARD_RTT = 1.25f;
+    /** Path blocks of the acknowledgement before in one that so many packets waited for as make it due, and in one that was sent earlier. */
+    static final int REPEATED_BLOCKS = 1;
+    static final int REPEATED_BLOCKS_EARLY = 4;
     static final float PROBE_AGAIN_RTT = 1.25f;
     static final int PROBES_TO_DEATH = 3;
     /** The same where hosts are slow and round trips are long anyway: rather sure than quick. */

@@ -78,6 +78,16 @@ final class PathReceiver {
     }
 
     /**
+     * Whether a probe, not yet taken, shows that its sender still waits for what was acknowledged when the path was last heard of, so
+     * long ago that it would have heard.
+     */
+    boolean isUnheard(long path, int epoch, int floor, long agoNs, long nowNs) {
+        return slab.getInt(path + PathRecord.RX_STARTED) != 0 && epoch == slab.getInt(path + PathRecord.RX_EPOCH)
+                && floor - slab.getInt(path + PathRecord.RX_BASE) < 0 && slab.getInt(path + PathRecord.RX_DIRTY) == 0
+                && nowNs - slab.getLong(path + PathRecord.RX_ECHO_NS) > agoNs;
+    }
+
+    /**
      * How long the sender has gone on waiting for the same packet, by its probes, although it was acknowledged; ns, 0: it does not. The
      * floor is that of a probe just taken.
      */

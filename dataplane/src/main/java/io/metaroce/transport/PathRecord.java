@@ -14,6 +14,9 @@ final class PathRecord {
     /** Its plane is not in use. */
     static final int DORMANT = 3;
 
+    /** Bit of ROUTE: an acknowledgement that went by this path's own route was not heard. */
+    static final int DOUBTED = 1 << 16;
+
     private static final Layout L = new Layout("path", BYTES);
     /* Sender. Packets out, oldest first; then those to send again. */
     static final int OUT_HEAD = L.i64();
@@ -39,6 +42,8 @@ final class PathRecord {
     static final int PROBES_OUT = L.i32();
     /** Proofs since the first unanswered probe that the peer lives. */
     static final int PROOFS = L.i32();
+    /** Receiver: index + 1 of the path whose route carried the last acknowledgement of this one, 0: unknown; and {@link #DOUBTED}. */
+    static final int ROUTE = L.i32();
     static final int LAST_PROBE_NS = L.i64();
     static final int LAST_TX_NS = L.i64();
     static final int STATE_SINCE_NS = L.i64();

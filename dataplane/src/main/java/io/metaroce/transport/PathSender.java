@@ -336,6 +336,7 @@ final class PathSender {
         slab.putLong(connection + ConnectionRecord.CHECK_NS, nowNs);
         state.wakeBy(connection, nowNs);
         nextEpoch(path);
+        slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & ~PathRecord.DOUBTED);
         slab.putInt(path + PathRecord.SOURCE_PORT,
                 freshPort(DataHeader.planeOf(number), slab.getInt(path + PathRecord.SOURCE_PORT), DataHeader.indexOf(number)));
         slab.putInt(path + PathRecord.ACKED_CE, 0);

@@ -34,6 +34,8 @@ final class PlaneRecord {
     static final int PROOFS = L.i32();
     /** Line rate: the slower of both ends, kbit/s. */
     static final int LINE_KBPS = L.i32();
+    /** Receiver: paths that had news in the acknowledgement before, the last four of them, a byte each: index + 1. */
+    static final int TOLD_PATHS = L.i32();
     /** When the least RTT was found; until when it is measured anew, 0: it is not. */
     static final int MIN_RTT_SINCE_NS = L.i64();
     static final int MEASURE_UNTIL_NS = L.i64();

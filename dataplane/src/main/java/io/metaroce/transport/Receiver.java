@@ -246,6 +246,10 @@ final class Receiver {
         int psn = DataHeader.psn(at);
         int place = pathReceiver.place(path, DataHeader.epoch(at), psn, DataHeader.floorDistance(at));
         stats.packetsReceived++;
+        state.losses.moved();
+        if ((Prefix.flags(at) & DataHeader.RETRANSMISSION) != 0) {
+            state.losses.lost(1);
+        }
         share.onPacket(planeNumber, plane, DataHeader.demand(at), ce, nowNs);
         if (place == PathReceiver.DUPLICATE) {
             stats.duplicates++;
@@ -263,8 +267,11 @@ final class Receiver {
         if (place == PathReceiver.NEW) {
             boolean gap = pathReceiver.mark(path, psn, DataHeader.LENGTH + DataHeader.payloadLength(at), ce, DataHeader.timestamp(at), nowNs);
             boolean hurries = ce && slab.getInt(c + ConnectionRecord.ACK_EVERY) > Limits.MARKS_WAIT_FOR;
-            boolean atOnce = gap || hurries || (Prefix.flags(at) & DataHeader.ACK_REQUEST) != 0;
-            acks.note(c, planeNumber, plane, path, 1, atOnce, nowNs);
+            boolean asked = (Prefix.flags(at) & DataHeader.ACK_REQUEST) != 0;
+            acks.note(c, planeNumber, plane, path, 1, gap || hurries || asked, nowNs);
+            if (streamReceiver.isComplete(c, asked ? at : 0)) {
+                acks.hurry(c);
+            }
         }
     }
 
@@ -282,6 +289,10 @@ final class Receiver {
         }
         long path = state.path(c, planeNumber, DataHeader.indexOf(number));
         share.onPacket(planeNumber, plane, ProbeHeader.demand(at), false, nowNs);
+        long rttNs = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
+        if (pathReceiver.isUnheard(path, ProbeHeader.epoch(at), ProbeHeader.floor(at), (long) (Limits.UNHEARD_RTT * rttNs), nowNs)) {
+            acks.unheard(c, planeNumber, path);
+        }
         if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {
             acks.note(c, planeNumber, plane, path, 0, true, nowNs);
             if (health.isUnheard(plane, pathReceiver.unheardNs(path, ProbeHeader.floor(at), nowNs))) {

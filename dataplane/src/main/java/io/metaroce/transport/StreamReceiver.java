@@ -138,6 +138,17 @@ final class StreamReceiver {
         }
     }
 
+    /** Whether all is there now that comes before a packet with ACK_REQUEST on its stream: the one at {@code asking}, or if this is 0 an earlier one. */
+    boolean isComplete(long connection, long asking) {
+        long stream = asking != 0 ? streams.get(connection, DataHeader.stream(asking)) : slab.getLong(connection + ConnectionRecord.ASKED_STREAM);
+        if (stream == 0) {
+            return false;
+        }
+        boolean complete = slab.getLong(stream + RX_WINDOW) == 0;
+        slab.putLong(connection + ConnectionRecord.ASKED_STREAM, complete ? 0 : stream);
+        return complete;
+    }
+
     private void remember(long stream, long window, int ssn, int turn) {
         SsnWindow.set(slab, window, state.windowMask, ssn);
         slab.addInt(stream + StreamRecord.WINDOW_COUNT, 1);

@@ -429,7 +429,7 @@ final class Transmitter {
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         ConnectionStats stats = state.statsOf(connection);
         stats.packetsSent++;
-        state.losses.sent();
+        state.losses.moved();
         stats.bytesSent += length;
         pace(connection, plane, length, nowNs);
     }

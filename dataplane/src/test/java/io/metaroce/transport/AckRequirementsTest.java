@@ -88,6 +88,84 @@ class AckRequirementsTest {
         assertEquals(at + 1_000, p.net.nowNs);
     }
 
+    /** All that came before the packet that asks, however late it comes itself. */
+    @Test
+    @Requirement("MR-ACK-019")
+    void whatCompletesAnAskedForMessageIsAcknowledgedAtOnce() {
+        patient();
+        inject(next(1, d -> d.putInt(DataHeader.SSN, 2).putInt(DataHeader.MSN, 2)), 2);
+        inject(next(2, d -> d.putInt(DataHeader.SSN, 1).putInt(DataHeader.MSN, 1)), 2);
+        p.run(1_000);
+        assertEquals(0, tap.acksToA().size(), "nobody asked");
+        inject(next(3, d -> d.putInt(DataHeader.SSN, 5).putInt(DataHeader.MSN, 5).put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
+        p.run(0);
+        assertEquals(1, tap.acksToA().size(), "asked for");
+        inject(next(4), 2);
+        p.run(1_000);
+        assertEquals(1, tap.acksToA().size(), "one is still missing");
+        // What lies between came on another plane, which owes an acknowledgement of its own.
+        p.net.inject(p.b, 1, p.a.config.localAddresses[1], 2, next(5, d -> d.putShort(DataHeader.PATH, (short) DataHeader.pathOf(1, 0))
+                .putInt(DataHeader.SSN, 3).putInt(DataHeader.MSN, 3).put(DataHeader.FLOOR_DISTANCE, (byte) 0)));
+        p.run(0);
+        assertEquals(3, tap.acksToA().size(), "complete: both planes");
+        inject(next(5, d -> d.putInt(DataHeader.SSN, 6).putInt(DataHeader.MSN, 6)), 2);
+        p.run(1_000);
+        assertEquals(3, tap.acksToA().size(), "asked once, told once");
+    }
+
+    /** While packets are lost, what the acknowledgement before told is told again: all of it, or where these come one after the other some. */
+    @Test
+    @Requirement("MR-ACK-008")
+    void whereLossIsMetAnAcknowledgementRepeatsTheOneBefore() {
+        a.ackEvery = 2;
+        b.ackDelayNs = 300 * MS;
+        for (boolean lossy : new boolean[] {false, true}) {
+            connect();
+            if (lossy) {
+                Inside.state(p.b.endpoint).losses.lost(1);
+            }
+            int[] paths = {1, 2, 3, 1};
+            for (int i = 0; i < 4; i++) {
+                int of = i;
+                inject(next(i + 1, d -> d.putShort(DataHeader.PATH, (short) DataHeader.pathOf(0, paths[of]))
+                        .put(DataHeader.FLOOR_DISTANCE, (byte) 0)), 2);
+                p.run(0);
+            }
+            List<List<Integer>> told = tap.acksToA().stream().map(s -> s.blocks().stream().map(x -> DataHeader.indexOf(x.path())).toList()).toList();
+            assertEquals(List.of(List.of(2, 1), lossy ? List.of(1, 3, 2) : List.of(1, 3)), told);
+            tap.seen.clear();
+            inject(next(5, d -> d.putShort(DataHeader.PATH, (short) DataHeader.pathOf(0, 1)).put(DataHeader.FLOOR_DISTANCE, (byte) 0)
+                    .put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
+            p.run(0);
+            assertEquals(lossy ? List.of(1, 3) : List.of(1),
+                    tap.acksToA().getFirst().blocks().stream().map(x -> DataHeader.indexOf(x.path())).toList());
+        }
+    }
+
+    /** One of B's routes loses all acknowledgements, and B has nothing out that would show it. */
+    @Test
+    @Requirement("MR-ACK-020")
+    void aRouteOfWhichNothingIsHeardCarriesNoMoreAcknowledgements() {
+        connect();
+        EndpointState s = Inside.state(p.b.endpoint);
+        int dead = s.slab.getInt(s.path(s.connectionOf(p.ba), 0, 2) + PathRecord.SOURCE_PORT);
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK || plane != 0 || port != dead || ByteBuffer.wrap(d).getInt(8) != p.ab;
+        int[] done = {1};
+        int[] late = new int[2];
+        for (int i = 0; i < 200; i++) {
+            tap.seen.clear();
+            p.post(p.request(Opcode.WRITE, 0, 0, 20_000, 0, 2 + i));
+            done[0]++;
+            assertTrue(p.until(100 * MS, () -> p.completionsA.size() == done[0]));
+            if (i >= 20) {
+                late[0] += (int) tap.acksToA().stream().filter(x -> x.plane() == 0).count();
+                late[1] += (int) tap.acksToA().stream().filter(x -> x.plane() == 0 && x.sourcePort() == dead).count();
+            }
+        }
+        // By turns it would be a quarter.
+        assertTrue(late[0] > 300 && late[1] < late[0] / 50, late[1] + " of " + late[0]);
+    }
+
     @Test
     @Requirement({"MR-ACK-002", "MR-LOSS-010"})
     void aProbeIsAnsweredAtOnce() {
