@@ -91,8 +91,15 @@ class SimulationTest {
         s.loss = 0.01;
         Result r = complete(s, clean, 1.15 * clean);
         assertEquals(0.01, r.resentShare(), 0.004);
+        // In runs, and with all probes of a path among them now and then: what the last of the flows has to wait for is luck, its median is not.
         s.lossBurst = 6;
-        complete(s, clean, 1.3 * clean);
+        double[] last = java.util.stream.LongStream.rangeClosed(1, 15).mapToDouble(seed -> {
+            Result run = s.run(seed);
+            assertEquals(0, run.unfinished, run.json());
+            assertTrue(run.lastUs <= 2.2 * clean, run.json());
+            return run.lastUs;
+        }).sorted().toArray();
+        assertTrue(last[7] <= 1.3 * clean, last[7] + " us, without loss " + clean);
     }
 
     @Test
