@@ -9,6 +9,8 @@ import java.util.List;
 
 /** {@code scripts/bench}: measures, prints one table, appends JSON lines and draws. */
 public final class Bench {
+    private static final Path RESULTS = Child.root().resolve("benchmarks/results");
+
     private Bench() {
     }
 
@@ -16,11 +18,12 @@ public final class Bench {
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(List.of(args));
         boolean quick = words.remove("--quick");
-        String run = "standard";
-        List<? extends Measured> all = selected(Standard.all(), words);
+        String run = !words.isEmpty() && words.getFirst().equals("latency") ? words.removeFirst() : "standard";
+        List<Measured> there = run.equals("latency") ? Latency.all(quick, RESULTS.resolve("hlog")) : Standard.all();
+        List<Measured> all = selected(there, words);
         if (all.isEmpty() || words.stream().anyMatch(w -> w.startsWith("-"))) {
             System.err.println("error: no measurement is called like " + words + "; there are:");
-            Standard.all().forEach(m -> System.err.println("  " + m.group() + ": " + m.name()));
+            there.forEach(m -> System.err.println("  " + m.group() + ": " + m.name()));
             System.exit(2);
         }
         System.exit(run(run, quick, all));
@@ -34,13 +37,18 @@ public final class Bench {
     private static int run(String run, boolean quick, List<? extends Measured> all) throws IOException, InterruptedException {
         Machine machine = Machine.here(System.getProperty("metaroce.commit", ""));
         List<Outcome> outcomes = new Rounds(quick, System.err).run(all);
-        Results.table(machine, outcomes, System.out);
-        Path results = Child.root().resolve("benchmarks/results");
-        Results.append(results.resolve(run + ".jsonl"), machine, run, quick, outcomes);
-        System.out.printf("%nappended to %s%n", results.resolve(run + ".jsonl"));
+        Results.heading(machine, System.out);
+        if (run.equals("standard")) {
+            Results.table(outcomes, System.out);
+        } else {
+            Results.wideTable(outcomes, System.out);
+        }
+        Path file = RESULTS.resolve(run + ".jsonl");
+        Results.append(file, machine, run, quick, outcomes);
+        System.out.printf("%nappended to %s%n", file);
         try {
-            new Drawings(results.resolve("plots")).bars(run, outcomes);
-            System.out.printf("drawn in %s%n", results.resolve("plots"));
+            new Drawings(RESULTS.resolve("plots")).bars(run, outcomes);
+            System.out.printf("drawn in %s%n", RESULTS.resolve("plots"));
         } catch (CliException e) {
             System.out.println("not drawn: " + e.getMessage());
         }

@@ -112,9 +112,19 @@ class BenchTest {
         assertTrue(lines.get(1).contains("\"failure\":\"no figure"), lines.get(1));
         assertTrue(lines.get(2).contains("\"absent\":\"not installed\""), lines.get(2));
         ByteArrayOutputStream text = new ByteArrayOutputStream();
-        Results.table(MACHINE, outcomes, new PrintStream(text, true, StandardCharsets.UTF_8));
+        Results.table(outcomes, new PrintStream(text, true, StandardCharsets.UTF_8));
         String table = text.toString(StandardCharsets.UTF_8);
         assertTrue(table.matches("(?s).*made +a +time +5.00 +1.00 +9.00 +ns +3\\n.*made +none +FAILED: no figure.*made +absent +absent: not installed\\n"), table);
+    }
+
+    @Test
+    void oneRowForEachMeasurementWhereMetricsAreColumns() throws InterruptedException {
+        Made absent = new Made("absent", 1.0);
+        absent.missing = "not installed";
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        Results.wideTable(run(new Made("a", 5.0, 1.0, 9.0), new Made("none", (Double) null), absent), new PrintStream(text, true, StandardCharsets.UTF_8));
+        String table = text.toString(StandardCharsets.UTF_8);
+        assertTrue(table.matches("(?s)measured +time, ns +rounds\\na +5.00 +3\\nnone +FAILED: no figure.*\\nabsent +absent: not installed\\n"), table);
     }
 
     @Test

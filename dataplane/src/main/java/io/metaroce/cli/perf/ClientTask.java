@@ -38,6 +38,7 @@ final class ClientTask implements Task {
     private final long warmupNs;
     private final long measureNs;
     private final long iterations;
+    private final Double messageRate;
     private final PlaneBlock planeBlock;
     private final IntConsumer planeBlocker;
     private final Completion completion = new Completion();
@@ -70,6 +71,8 @@ final class ClientTask implements Task {
         warmupNs = (long) (options.warmup * 1e9);
         measureNs = options.iterations != null ? Long.MAX_VALUE : (long) (options.seconds() * 1e9);
         iterations = options.iterations != null ? options.iterations : Long.MAX_VALUE;
+        messageRate = options.messageRate;
+        result.messageRate = messageRate == null ? 0 : messageRate;
         if (options.intervals != null) {
             result.series = new Series(options.intervals, measureNs, loop.port().planes());
         }
@@ -168,6 +171,9 @@ final class ClientTask implements Task {
             switch (m.word) {
                 case Message.READY -> {
                     side.addInitiator(Offer.from(m, plan));
+                    if (messageRate != null) {
+                        side.initiator.follow(new Schedule(messageRate));
+                    }
                     side.initiator.start(nowNs);
                     if (plan.pingPong()) {
                         for (int stream = 1; stream <= plan.streams(); stream++) {

@@ -31,8 +31,10 @@ final class Initiator {
     private final long[] done;
     /** By stream, ping-pong only: messages to post. */
     private final int[] owed;
-    /** By stream and message modulo window: when it was posted. */
+    /** By stream and message modulo window: when it was posted, or due. */
     private final long[] postedAtNs;
+    /** Null: as many at once as the depth allows. */
+    private Schedule schedule;
     private boolean posting;
     private boolean starved;
     private long inFlight;
@@ -67,9 +69,17 @@ final class Initiator {
         readVerifier = plan.op() == Op.READ && plan.verify() ? new Verifier(memory, (stream, slot, right) -> release(stream)) : null;
     }
 
+    /** Before the start: posts no faster than this, and counts latency from when a message was due. One stream, no ping-pong. */
+    void follow(Schedule steady) {
+        schedule = steady;
+    }
+
     /** Begins to post; in ping-pong mode only what is {@link #owe owed}. */
     void start(long nowNs) {
         posting = true;
+        if (schedule != null) {
+            schedule.start(nowNs);
+        }
         fill(nowNs);
     }
 
@@ -106,6 +116,9 @@ final class Initiator {
         lastCompletionNs = nowNs;
         longestPauseNs = 0;
         measuring = true;
+        if (schedule != null) {
+            schedule.start(nowNs);
+        }
     }
 
     void endMeasuring(long nowNs) {
@@ -143,7 +156,7 @@ final class Initiator {
     /** Checks Reads and retries posts that found the queue full. Returns true if it did something. */
     boolean poll(long nowNs) {
         boolean worked = readVerifier != null && readVerifier.step();
-        if (posting && (starved || worked || totalOwed > 0)) {
+        if (posting && (starved || worked || totalOwed > 0 || schedule != null && schedule.isDue(nowNs))) {
             fill(nowNs);
         }
         return worked;
@@ -153,8 +166,10 @@ final class Initiator {
     void onCompletion(long nowNs, Completion completion) {
         int stream = completion.stream;
         long message = completed[stream]++;
-        if (!plan.pingPong()) {
-            count(nowNs, nowNs - postedAtNs[stream * window + (int) (message % window)]);
+        long postedNs = postedAtNs[stream * window + (int) (message % window)];
+        // What was due before the measured interval belongs to the warm-up.
+        if (!plan.pingPong() && (schedule == null || postedNs - startNs >= 0)) {
+            count(nowNs, nowNs - postedNs);
         }
         if (readVerifier != null) {
             int source = RunMemory.sourceOf(message, stream, plan.sources());
@@ -204,7 +219,7 @@ final class Initiator {
 
     /** Posts the next message of the stream. Returns false if it may not or the queue is full. */
     private boolean post(long nowNs, int stream) {
-        boolean wanted = posted[stream] - done[stream] < window && (!plan.pingPong() || owed[stream] > 0);
+        boolean wanted = posted[stream] - done[stream] < window && (!plan.pingPong() || owed[stream] > 0) && (schedule == null || schedule.isDue(nowNs));
         if (!wanted) {
             return false;
         }
@@ -236,6 +251,10 @@ final class Initiator {
             return false;
         }
         postedAtNs[stream * window + (int) (message % window)] = nowNs;
+        if (schedule != null) {
+            postedAtNs[stream * window + (int) (message % window)] = schedule.nextNs();
+            schedule.take();
+        }
         if (plan.pingPong()) {
             owed[stream]--;
             totalOwed--;

@@ -28,7 +28,7 @@ final class Report {
                 .put("encrypted", r.encrypted).put("ciphers", r.ciphers)
                 .put("bidirectional", plan.bidirectional()).put("ping_pong", plan.pingPong())
                 .put("seconds", r.seconds).put("bytes", r.bytes()).put("messages", r.messages)
-                .put("goodput_gbps", r.goodputGbps()).put("messages_per_second", r.messagesPerSecond())
+                .put("goodput_gbps", r.goodputGbps()).put("messages_per_second", r.messagesPerSecond()).put("message_rate", r.messageRate)
                 .put("verified", r.verified()).put("messages_in_all", r.sentInAll).put("messages_verified", r.checkedInAll)
                 .put("interrupted", r.interrupted)
                 .put("retransmissions", r.retransmissions()).put("spurious_retransmissions", r.spuriousRetransmissions())
@@ -101,7 +101,7 @@ final class Report {
             HistogramLogWriter log = new HistogramLogWriter(stream);
             log.outputLogFormatVersion();
             log.outputComment("[metaroce perf " + r.plan.op() + ", " + r.plan.size() + " B, "
-                    + (r.plan.pingPong() ? "round trips" : "post to completion") + ", nanoseconds]");
+                    + (r.plan.pingPong() ? "round trips" : r.messageRate > 0 ? "due to completion" : "post to completion") + ", nanoseconds]");
             log.outputStartTime(r.startWallMillis);
             log.setBaseTime(r.startWallMillis);
             log.outputLegend();

@@ -23,6 +23,9 @@ final class Result {
     /** Ended early by Ctrl-C. */
     boolean interrupted;
 
+    /** Messages a second that were asked for; 0: as many as possible. */
+    double messageRate;
+
     double seconds;
     long messages;
     /** Ping-pong: latencies are whole round trips here. Nanoseconds. */

@@ -42,6 +42,10 @@ public final class RunOptions {
             description = "Messages in flight on each stream. Default: what makes 8 MiB in all, 2 to 128.")
     Integer depth;
 
+    @Option(names = "--message-rate", paramLabel = "N",
+            description = "Posts N messages a second, evenly, as long as no more than --depth are in flight; latency counts from when a message was due.")
+    Double messageRate;
+
     @Option(names = "--verify", negatable = true, defaultValue = "true", fallbackValue = "true",
             description = "Checks the contents of every message at the target by checksum; --no-verify does not. Default: on.")
     boolean verify;
@@ -78,6 +82,8 @@ public final class RunOptions {
         require(!latency || depth == null || depth == 1, "--latency has one message in flight: leave out --depth");
         require(depth == null || (depth >= 1 && depth <= Plan.MAX_SLOTS / 2), "--depth " + depth + " is outside 1.." + Plan.MAX_SLOTS / 2);
         require(!latency || !bidirectional, "--latency and --bidirectional exclude each other");
+        require(messageRate == null || (messageRate > 0 && messageRate <= 1e8), "--message-rate " + messageRate + " is outside 0..100000000");
+        require(messageRate == null || (!latency && !bidirectional && streams == 1), "--message-rate is for one direction and one stream, without --latency");
         require(hdr == null || (hdr.toAbsolutePath().getParent() != null && Files.isDirectory(hdr.toAbsolutePath().getParent())),
                 "--hdr " + hdr + " is in a folder that does not exist");
         require(intervals == null || (json && iterations == null), "--intervals needs --json, and a time instead of --iterations");
