@@ -202,8 +202,8 @@ final class Parking {
                     acknowledgeSeldom(p);   // it may be a replay
                 }
             }
-            // The peer has not heard that we parked, or had second thoughts.
-            case Type.DATA, Type.PROBE -> acknowledgeSeldom(p);
+            // The peer has not heard that we parked, or had second thoughts. Acknowledgements may ask for credit, or tell of errors.
+            case Type.DATA, Type.PROBE, Type.ACK -> acknowledgeSeldom(p);
             default -> { }
         }
     }

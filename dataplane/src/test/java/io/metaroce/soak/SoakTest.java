@@ -43,9 +43,10 @@ class SoakTest {
      * 28770: a plane failed while its payload size was looked for, and when it came back nobody went on; it was the last one that was left.
      * 24094: the only plane was known to carry 1,000 bytes and not 1,024, near enough; a message of 1,024 waited, which it did carry.
      * 31127: a message waited 100 ms for credit, which was two guessed RTTs: a handshake with all its repetitions.
+     * 214248: a stream asked its parked peer for credit, and was not told that it had parked.
      */
     @ParameterizedTest
-    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,", "8731,", "27595,", "28770,", "24094,", "31127,"})
+    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,", "8731,", "27595,", "28770,", "24094,", "31127,", "214248,"})
     void whatFailedOnceStaysRight(long seed, Fault unknown) {
         Profile p = unknown == null ? Profile.of(seed) : Profile.of(seed).before(unknown);
         Throwable t = Soak.failure(p);
