@@ -277,6 +277,11 @@ final class EndpointState {
         return slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) == PlaneRecord.GUESSED ? Math.min(rttNs, Limits.INIT_RETRY_NS) : rttNs;
     }
 
+    /** For so long what is sent on the plane now cannot count as late, ns: neither a path nor the plane is suspected sooner. */
+    long graceNs(long plane) {
+        return Math.max((long) (Limits.PLANE_DEAD_RTT / 2 * slab.getInt(plane + PlaneRecord.SRTT_NS)), config.timerFloorNs);
+    }
+
     /** The first plane that is not down; the last one in use when all are. */
     int firstPlaneUp(long connection) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);

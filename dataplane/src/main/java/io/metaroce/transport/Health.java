@@ -23,6 +23,9 @@ final class Health {
     private final StreamSender sender;
     private final ReadResponder reads;
     private final PlaneHealth planeHealth;
+    /* Results of the last check: when what is out now may be late, and how long what is sent from now on cannot be. */
+    private long dueNs;
+    private long graceNs;
 
     Health(EndpointState state, PathSender paths, StreamSender sender, ReadResponder reads, PayloadSize size) {
         this.state = state;
@@ -76,25 +79,17 @@ final class Health {
         return nowNs - state.heldUpNs >= Limits.KEEPALIVE_NS || silentNs >= Limits.HELD_UP_TIMEOUTS * state.config.peerTimeoutNs;
     }
 
-    /** Often while packets are out; while none are, not before the next route is to be tried, which may be long from now. */
+    /**
+     * When something may be late that is out now, or that is sent from now on; while nothing is out, when the next route is to be tried,
+     * which may be long from now. What is suspected already is looked at often.
+     */
     private long nextCheckNs(long connection, long nowNs) {
         long soonNs = nowNs
                 + Math.max(slab.getInt(state.plane(connection, 0) + PlaneRecord.MIN_RTT_NS) / 4, Math.max(1_000, state.config.timerFloorNs / 2));
         if (slab.getInt(connection + IN_FLIGHT) > 0) {
-            return soonNs;
+            return Math.max(soonNs, Math.min(dueNs, nowNs + graceNs));
         }
-        long retryNs = Long.MAX_VALUE;
-        int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            long plane = state.plane(connection, p);
-            for (int i = 0; i < perPlane; i++) {
-                long path = state.path(connection, p, i);
-                if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING && triesRoutes(plane, i)) {
-                    retryNs = Math.min(retryNs, slab.getLong(path + PathRecord.STATE_SINCE_NS) + patience(plane, path) + 1);
-                }
-            }
-        }
-        return retryNs == Long.MAX_VALUE ? soonNs : Math.max(soonNs, retryNs);
+        return dueNs == Long.MAX_VALUE ? soonNs : Math.max(soonNs, dueNs);
     }
 
     /** Of a plane that is down, the first path alone keeps trying. */
@@ -198,6 +193,8 @@ final class Health {
     // ---- paths ----
 
     private void check(long connection, long nowNs) {
+        dueNs = Long.MAX_VALUE;
+        graceNs = Long.MAX_VALUE;
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);
         for (int p = 0; p < planes; p++) {
             long plane = state.plane(connection, p);
@@ -205,15 +202,18 @@ final class Health {
                 continue;
             }
             planeHealth.check(connection, plane, p, nowNs);
+            dueNs = Math.min(dueNs, planeHealth.dueNs(connection, plane, p, nowNs));
+            graceNs = Math.min(graceNs, state.graceNs(plane));
             int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
             for (int i = 0; i < perPlane; i++) {
                 long path = state.path(connection, p, i);
                 if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
                     if (triesRoutes(plane, i)) {
                         retryRoute(connection, plane, path, nowNs);
+                        dueNs = Math.min(dueNs, slab.getLong(path + PathRecord.STATE_SINCE_NS) + patience(plane, path) + 1);
                     }
                 } else if (slab.getInt(path + PathRecord.IN_FLIGHT) > 0) {
-                    checkPath(connection, plane, path, nowNs);
+                    dueNs = Math.min(dueNs, checkPath(connection, plane, path, nowNs));
                 }
             }
         }
@@ -246,7 +246,8 @@ final class Health {
         }
     }
 
-    private void checkPath(long connection, long plane, long path, long nowNs) {
+    /** Returns when the path is to be looked at again, should nothing arrive. */
+    private long checkPath(long connection, long plane, long path, long nowNs) {
         long rtt = Math.max(slab.getInt(path + PathRecord.SRTT_NS),
                 Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), slab.getInt(plane + PlaneRecord.SRTT_NS)));
         int probes = slab.getInt(path + PathRecord.PROBES_OUT);
@@ -254,17 +255,18 @@ final class Health {
         if (probes == 0) {
             long patience = Math.max((long) (Limits.PROBE_AFTER_RTT * rtt), floor + state.config.ackDelayNs);
             long head = slab.getLong(path + PathRecord.OUT_HEAD);
-            if (nowNs - slab.getLong(path + PathRecord.LAST_TX_NS) >= patience
-                    || nowNs - slab.getLong(head + PacketRecord.SENT_NS) >= 4 * patience) {
+            long dueNs = Math.min(slab.getLong(path + PathRecord.LAST_TX_NS) + patience, slab.getLong(head + PacketRecord.SENT_NS) + 4 * patience);
+            if (dueNs - nowNs <= 0) {
                 paths.wantProbe(connection, path);
             }
-            return;
+            return dueNs;
         }
         // Probes without an answer come ever slower while nothing else moves either: then the peer is silent, not the path.
         long once = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor + state.config.ackDelayNs);
         long again = Math.max(once, Math.min(once << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10), Limits.PROBING_MAX_NS));
-        if (nowNs - slab.getLong(path + PathRecord.LAST_PROBE_NS) < again) {
-            return;
+        long dueNs = slab.getLong(path + PathRecord.LAST_PROBE_NS) + again;
+        if (dueNs - nowNs > 0) {
+            return dueNs;
         }
         boolean alone = probes >= probesToDeathAlone();
         if (alone || probes >= probesToDeath() && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
@@ -277,6 +279,7 @@ final class Health {
             witness(connection, path);
             planeHealth.askNeighbours(connection, plane, path);
         }
+        return nowNs;
     }
 
     /**

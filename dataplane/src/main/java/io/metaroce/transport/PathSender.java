@@ -87,7 +87,7 @@ final class PathSender {
         slab.addInt(plane + PlaneRecord.IN_FLIGHT, 1);
         if (slab.addInt(connection + IN_FLIGHT, 1) == 1) {
             // With nothing out the next look at the paths may be far away.
-            slab.putLong(connection + ConnectionRecord.CHECK_NS, nowNs);
+            slab.putLong(connection + ConnectionRecord.CHECK_NS, nowNs + state.graceNs(plane));
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         }
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);

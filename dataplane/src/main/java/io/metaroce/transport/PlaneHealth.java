@@ -35,11 +35,39 @@ final class PlaneHealth {
         }
     }
 
+    /** When the plane may become suspect, should nothing arrive; now while it is, as proof of that may come at any time. */
+    long dueNs(long connection, long plane, int number, long nowNs) {
+        if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.UP || slab.getInt(plane + PlaneRecord.IN_FLIGHT) == 0
+                || slab.getInt(connection + ConnectionRecord.PLANES) == 1) {
+            return Long.MAX_VALUE;
+        }
+        if (slab.getLong(plane + PlaneRecord.SUSPECT_NS) != 0) {
+            return nowNs;
+        }
+        long due = slab.getLong(plane + PlaneRecord.LAST_PROGRESS_NS) + quietNs(plane) / 2 + 1;
+        if (due - nowNs > 0) {
+            return due;
+        }
+        long oldest = nowNs;
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long head = slab.getLong(state.path(connection, number, i) + PathRecord.OUT_HEAD);
+            if (head != 0 && slab.getLong(head + PacketRecord.SENT_NS) - oldest < 0) {
+                oldest = slab.getLong(head + PacketRecord.SENT_NS);
+            }
+        }
+        return oldest + quietNs(plane) / 2 + 1;
+    }
+
+    /** Silence that ends a plane, if others prove that the peer lives. */
+    private long quietNs(long plane) {
+        return Math.max((long) (Limits.PLANE_DEAD_RTT * slab.getInt(plane + PlaneRecord.SRTT_NS)), PLANE_FLOORS * state.config.timerFloorNs);
+    }
+
     private boolean isDead(long connection, long plane, int number, long nowNs) {
         if (slab.getInt(plane + PlaneRecord.IN_FLIGHT) == 0 || slab.getInt(connection + ConnectionRecord.PLANES) == 1) {
             return false;
         }
-        long quiet = Math.max((long) (Limits.PLANE_DEAD_RTT * slab.getInt(plane + PlaneRecord.SRTT_NS)), PLANE_FLOORS * state.config.timerFloorNs);
+        long quiet = quietNs(plane);
         long silentNs = nowNs - slab.getLong(plane + PlaneRecord.LAST_PROGRESS_NS);
         if (silentNs <= quiet / 2) {
             return false;
