@@ -14,6 +14,7 @@ import io.metaroce.simulator.run.ScenarioFile;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -171,7 +172,7 @@ public final class JudgeCommand implements Callable<Integer> {
         List<Result> own = others.remove(Peers.OWN);
         List<String> misses = judgement.misses(c, own, others);
         if (!json) {
-            print(own.getFirst().fairness);
+            own.stream().filter(r -> r.fairness != null).max(Comparator.comparingDouble(r -> r.fairness.worstError())).ifPresent(this::printFairness);
             out.println("  " + (misses.isEmpty() ? "pass" : "MISS: " + String.join("; ", misses)));
         }
         out.flush();
@@ -189,11 +190,9 @@ public final class JudgeCommand implements Callable<Integer> {
         out.println(complete ? "" : "  " + Math.round(Judgement.mean(results, "unfinished")) + " unfinished");
     }
 
-    /** Fairness over time, of the first seed. */
-    private void print(Fairness.Outcome f) {
-        if (f == null) {
-            return;
-        }
+    /** Fairness over time; of the seed that did worst. */
+    private void printFairness(Result r) {
+        Fairness.Outcome f = r.fairness;
         int n = f.windows().size();
         int step = Math.max(1, (n + MOST_WINDOWS - 1) / MOST_WINDOWS);
         StringBuilder[] lines = {new StringBuilder("    at us      "), new StringBuilder("    pairs      "), new StringBuilder("    Jain       "),
@@ -207,7 +206,7 @@ public final class JudgeCommand implements Callable<Integer> {
             lines[4].append(String.format(Locale.ROOT, " %7.3f", w.utilisation()));
         }
         Arrays.stream(lines).forEach(out::println);
-        out.printf(Locale.ROOT, "    %d of %d windows off by more than 10 %%; worst: %s; %.0f %% of the time not judged%n", f.wrong(), n,
-                f.worst(), 100 * f.unjudged());
+        out.printf(Locale.ROOT, "    seed %d: %d of %d windows off by more than 10 %%; worst: %s; %.0f %% of the time not judged%n", r.seed, f.wrong(),
+                n, f.worst(), 100 * f.unjudged());
     }
 }
