@@ -18,8 +18,12 @@ public final class Bench {
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(List.of(args));
         boolean quick = words.remove("--quick");
-        String run = !words.isEmpty() && words.getFirst().equals("latency") ? words.removeFirst() : "standard";
-        List<Measured> there = run.equals("latency") ? Latency.all(quick, RESULTS.resolve("hlog")) : Standard.all();
+        String run = !words.isEmpty() && List.of("latency", "peers").contains(words.getFirst()) ? words.removeFirst() : "standard";
+        List<Measured> there = switch (run) {
+            case "latency" -> Latency.all(quick, RESULTS.resolve("hlog"));
+            case "peers" -> PeerCase.all(quick);
+            default -> Standard.all();
+        };
         List<Measured> all = selected(there, words);
         if (all.isEmpty() || words.stream().anyMatch(w -> w.startsWith("-"))) {
             System.err.println("error: no measurement is called like " + words + "; there are:");
