@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * The engine of one core: moves bursts between a port and an endpoint, runs the application in between, and is the only
  * reader of the clock. One thread runs it and owns port, endpoint and application; only {@link #stop} may come from another.
  *
- * <p>A turn that did nothing spins, and yields the core. Where parking is allowed ({@link #parkWhenIdle}) a loop that has been idle for
+ * <p>A turn that did nothing spins, and yields the core unless told to {@link #keepCore}. Where parking is allowed ({@link #parkWhenIdle}) a loop that has been idle for
  * {@link #SPINS_BEFORE_PARKING} turns sleeps, never past the endpoint's next deadline. Nothing is allocated in a turn.
  */
 public final class CoreLoop implements AutoCloseable {
@@ -31,6 +31,7 @@ public final class CoreLoop implements AutoCloseable {
     private final TxBurst tx = new TxBurst(BURST);
     private long nowNs;
     private long parkNs;
+    private boolean keepsCore;
     private volatile boolean stopping;
 
     /**
@@ -54,6 +55,14 @@ public final class CoreLoop implements AutoCloseable {
     /** Longest sleep of an idle loop in nanoseconds; 0 (the default) spins always. Loop's thread, any time. */
     public void parkWhenIdle(long longestNs) {
         parkNs = longestNs;
+    }
+
+    /**
+     * Whether an idle loop spins without ever yielding. On a core that others want as well, who yields waits for their turns, some
+     * milliseconds each, before it sees the next packet; who keeps the core takes it from them. Default: false. Loop's thread, any time.
+     */
+    public void keepCore(boolean keep) {
+        keepsCore = keep;
     }
 
     /** One turn. Returns true if packets moved or the application worked. */
@@ -142,9 +151,9 @@ public final class CoreLoop implements AutoCloseable {
 
     private void idle(int idleTurns) {
         if (parkNs == 0 || idleTurns < SPINS_BEFORE_PARKING) {
-            // A yield costs a fraction of a microsecond where nobody waits for the core. Where somebody does (the compiler's threads,
-            // a neighbour), giving way while there is nothing to do earns a place at once when there is.
-            if (idleTurns > SPINS_BEFORE_YIELDING) {
+            // A yield costs a fraction of a microsecond where nobody waits for the core. Where somebody does (the compiler's threads, a
+            // neighbour, the other end of a test on the same core), that one goes on at once.
+            if (idleTurns > SPINS_BEFORE_YIELDING && !keepsCore) {
                 Thread.yield();
             } else {
                 Thread.onSpinWait();

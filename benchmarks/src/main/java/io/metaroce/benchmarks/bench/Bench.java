@@ -19,9 +19,11 @@ public final class Bench {
         List<String> words = new ArrayList<>(List.of(args));
         boolean quick = words.remove("--quick");
         String run = !words.isEmpty() && List.of("latency", "peers").contains(words.getFirst()) ? words.removeFirst() : "standard";
+        // The script has built it.
+        String lab = System.getProperty("metaroce.lab", "");
         List<Measured> there = switch (run) {
             case "latency" -> Latency.all(quick, RESULTS.resolve("hlog"));
-            case "peers" -> PeerCase.all(quick);
+            case "peers" -> lab.isEmpty() ? PeerCase.loopback(quick) : PeerCase.lab(quick, lab);
             default -> Standard.all();
         };
         List<Measured> all = selected(there, words);
@@ -30,7 +32,7 @@ public final class Bench {
             there.forEach(m -> System.err.println("  " + m.group() + ": " + m.name()));
             System.exit(2);
         }
-        System.exit(run(run, quick, all));
+        System.exit(run(lab.isEmpty() ? run : run + "-lab", quick, all));
     }
 
     /** Those whose group is named, or whose name contains one of the words; all without a word. */

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** This project: Write for throughput, ping-pong of Sends for latency, one plane, contents not checked, as nobody else checks them. */
+/**
+ * This project: Write for throughput, ping-pong of Sends for latency, one plane; contents are not checked, as nobody else checks them, and
+ * loops keep their cores, as others' do.
+ */
 final class MetaRocePeer implements Peer {
     private static final int SECONDS = 60;
 
@@ -42,9 +45,14 @@ final class MetaRocePeer implements Peer {
 
     private static Ends run(Net net, int size, double seconds, List<String> options) throws IOException, InterruptedException {
         String port = Integer.toString(Net.freePort());
-        List<String> client = new ArrayList<>(Child.metaroce("perf", "client", net.server() + ":" + port, "--bind", net.client(), "--json", "--no-verify",
+        List<String> client = new ArrayList<>(Child.metaroce("perf", "client", net.server() + ":" + port, "--bind", net.client(), "--spin", "--json", "--no-verify",
                 "--size", Integer.toString(size), "--warmup", "2", "--seconds", String.format(Locale.ROOT, "%.1f", seconds)));
         client.addAll(options);
-        return Ends.run(net, Child.metaroce("perf", "server", "--bind", net.server(), "--udp-port", port), "ready ", false, client, Map.of(), SECONDS);
+        List<String> server = new ArrayList<>(Child.metaroce("perf", "server", "--bind", net.server(), "--udp-port", port, "--spin"));
+        if (!net.rate().isEmpty()) {
+            client.addAll(List.of("--rate", net.rate()));
+            server.addAll(List.of("--rate", net.rate()));
+        }
+        return Ends.run(net, server, "ready ", false, client, Map.of(), SECONDS);
     }
 }

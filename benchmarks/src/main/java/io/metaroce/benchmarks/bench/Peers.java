@@ -7,14 +7,12 @@ import java.util.List;
 final class Peers {
     /** Datagrams of 4 KiB behind a header of 64 B, as ours; a multiple of 32, as Aeron wants it. */
     private static final int OUR_MTU = 4160;
-    /** What loopback takes. */
-    private static final int BEST_MTU = 65_504;
 
     private Peers() {
     }
 
-    static List<Peer> all() {
-        return List.of(new MetaRocePeer(), new RawUdpPeer(), new AeronUdpPeer(OUR_MTU), new AeronUdpPeer(BEST_MTU), new TcpPeer("cubic"), new TcpPeer("bbr"),
+    static List<Peer> all(Net net) {
+        return List.of(new MetaRocePeer(), new RawUdpPeer(), new AeronUdpPeer(OUR_MTU), new AeronUdpPeer(net.bestMtu()), new TcpPeer("cubic"), new TcpPeer("bbr"),
                 new UcxPeer("tag_bw", "tag_lat"), new UcxPeer("ucp_put_bw", "ucp_put_lat"), new LibfabricPeer("udp;ofi_rxd"), new LibfabricPeer("tcp;ofi_rxm"));
     }
 }

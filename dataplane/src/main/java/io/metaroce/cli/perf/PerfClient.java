@@ -68,6 +68,7 @@ final class PerfClient {
         config.connectTimeoutNs = (long) (run.connectTimeout * 1e9);
         RegionTable regions = new RegionTable();
         CoreLoop loop = new CoreLoop(port, PortFit.fit(port, config), regions);
+        loop.keepCore(portOptions.spin);
         ClientTask client = new ClientTask(loop, regions, memory, run, server, run.blockPlane, plane -> port.shut(plane, true));
         task = client;
         if (stopRequested) {

@@ -110,6 +110,9 @@ public final class PerfCommand implements Callable<Integer> {
         if (portOptions.pskFile != null) {
             options.addAll(List.of("--psk-file", portOptions.pskFile.toString()));
         }
+        if (portOptions.spin) {
+            options.add("--spin");
+        }
         if (cpu != null) {
             options.addAll(List.of("--cpu", cpu.toString()));
         }

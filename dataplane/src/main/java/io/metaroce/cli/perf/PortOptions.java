@@ -98,6 +98,9 @@ public final class PortOptions {
     @Option(names = "--cpu", paramLabel = "N", description = "Pins the loop to this core. Default: with --local one core a side, else none.")
     Integer cpu;
 
+    @Option(names = "--spin", description = "The loop never yields its core, not even to others that want it; without, an idle loop does.")
+    boolean spin;
+
     /** Paths of one plane. */
     int pathsPerPlane() {
         return paths == null ? 4 : paths / planes;

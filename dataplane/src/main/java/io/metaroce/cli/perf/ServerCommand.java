@@ -63,6 +63,7 @@ final class ServerCommand implements Callable<Integer> {
         config.receiveQueueDepth = Plan.MAX_SLOTS;
         RegionTable regions = new RegionTable();
         CoreLoop loop = new CoreLoop(port, PortFit.fit(port, config), regions);
+        loop.keepCore(portOptions.spin);
         ServerTask server = new ServerTask(loop, regions, portOptions.seed ^ 0x5eed, line -> {
             out.println(line);
             out.flush();
