@@ -48,7 +48,7 @@ final class Child {
                 throw new IOException(command.getLast() + " did not end within " + seconds + " s");
             }
             if (process.exitValue() != 0) {
-                throw new IOException("exit code " + process.exitValue() + ": " + last(text.join()));
+                throw new IOException("exit code " + process.exitValue() + ": " + complaint(text.join()));
             }
             return text.join();
         } finally {
@@ -60,6 +60,11 @@ final class Child {
     static void end(Process process) {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
+    }
+
+    /** The first line that names an error, else the last: some programs show a stack behind it. */
+    static String complaint(String text) {
+        return text.lines().filter(l -> l.matches("(?i).*(error|panic|exception|cannot).*")).findFirst().orElse(last(text)).strip();
     }
 
     static String last(String text) {

@@ -43,7 +43,7 @@ record Ends(String client, String server, double cores) {
                 }
             } while (!c.waitFor(SAMPLE_MS, TimeUnit.MILLISECONDS));
             if (c.exitValue() != 0) {
-                throw new IOException("exit code " + c.exitValue() + ": " + Child.last(clientText.all()));
+                throw new IOException("exit code " + c.exitValue() + ": " + Child.complaint(clientText.all()));
             }
             if (endsItself) {
                 s.waitFor(SERVER_ENDS_MS, TimeUnit.MILLISECONDS);

@@ -50,9 +50,9 @@ final class Sustainable implements Measured {
         return List.of(new Value("rate", "messages/s", perSecond));
     }
 
-    /** One run with further options; contents are not checked, which would be the application's work. */
+    /** One run with further options; contents are not checked, which would be the application's work; loops keep their cores. */
     String perf(boolean quick, List<String> options) throws IOException, InterruptedException {
-        List<String> arguments = new ArrayList<>(List.of("perf", "--local", "--json", "--no-verify", "--op", "write", "--size", Integer.toString(size),
+        List<String> arguments = new ArrayList<>(List.of("perf", "--local", "--spin", "--json", "--no-verify", "--op", "write", "--size", Integer.toString(size),
                 "--warmup", quick ? "1" : "2", "--seconds", quick ? "1" : "3"));
         arguments.addAll(options);
         return Child.output(SECONDS, Child.metaroce(arguments.toArray(String[]::new)));

@@ -154,6 +154,8 @@ class BenchTest {
         assertEquals(12.5, Child.number("x 3\ny 12.5\n", "y ([0-9.]+)"));
         assertEquals(2.0, Child.number("got 1 got 2", "got ([0-9.]+)"));
         assertEquals(0.125, Child.field("{\"a\":1,\"goodput\":0.125}", "goodput"));
+        assertEquals("PANIC in x", Child.complaint("begun\nPANIC in x\n4: libc [7f]\n"));
+        assertEquals("no route", Child.complaint("begun\nno route\n"));
         assertThrows(IllegalStateException.class, () -> Child.number("error: nothing", "y ([0-9.]+)"));
     }
 }
