@@ -68,11 +68,7 @@ final class Planes {
                     slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.ABSENT);
                 }
                 if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {
-                    if (slab.getInt(c + ConnectionRecord.KNOWN) == 0) {
-                        // The peer repeats its INIT, and gets another answer.
-                        slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
-                        state.wakeBy(c, nowNs);
-                    }
+                    keepOrForget(c, nowNs);
                     continue;
                 }
             } else if (address == null) {
@@ -83,6 +79,14 @@ final class Planes {
             slab.putInt(plane + STATE_TRIES, 0);
             slab.putLong(plane + STATE_NS, nowNs);
             wake(c, nowNs);
+        }
+    }
+
+    /** Of an encrypted connection what ACCEPT told is part of its keys: one that is resumed goes on; another is called again, and gets other keys. */
+    private void keepOrForget(long c, long nowNs) {
+        if (slab.getInt(c + ConnectionRecord.KNOWN) == 0) {
+            slab.putLong(c + ConnectionRecord.HANDSHAKE_START_NS, nowNs - Limits.HALF_OPEN_NS);
+            state.wakeBy(c, nowNs);
         }
     }
 
