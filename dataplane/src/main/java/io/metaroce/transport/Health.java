@@ -84,10 +84,11 @@ final class Health {
      * which may be long from now. What is suspected already is looked at often.
      */
     private long nextCheckNs(long connection, long nowNs) {
-        long soonNs = nowNs
-                + Math.max(slab.getInt(state.plane(connection, 0) + PlaneRecord.MIN_RTT_NS) / 4, Math.max(1_000, state.config.timerFloorNs / 2));
+        int rttNs = slab.getInt(state.plane(connection, 0) + PlaneRecord.MIN_RTT_NS);
+        long soonNs = nowNs + Math.max(rttNs / 4, Math.max(1_000, state.config.timerFloorNs / 2));
         if (slab.getInt(connection + IN_FLIGHT) > 0) {
-            return Math.max(soonNs, Math.min(dueNs, nowNs + graceNs));
+            // A little after it may be late: to ask at the first moment finds more queues that grew than packets that were lost.
+            return Math.max(soonNs, dueNs - nowNs < graceNs ? dueNs + rttNs / 8 : nowNs + graceNs);
         }
         return dueNs == Long.MAX_VALUE ? soonNs : Math.max(soonNs, dueNs);
     }
