@@ -88,7 +88,8 @@ final class Health {
         long soonNs = nowNs + Math.max(rttNs / 4, Math.max(1_000, state.config.timerFloorNs / 2));
         if (slab.getInt(connection + IN_FLIGHT) > 0) {
             // A little after it may be late: to ask at the first moment finds more queues that grew than packets that were lost.
-            return Math.max(soonNs, dueNs - nowNs < graceNs ? dueNs + rttNs / 8 : nowNs + graceNs);
+            long endNs = nowNs + graceNs;
+            return Math.max(soonNs, Math.min(Math.min(dueNs, endNs) + rttNs / 8, endNs));
         }
         return dueNs == Long.MAX_VALUE ? soonNs : Math.max(soonNs, dueNs);
     }
