@@ -25,7 +25,7 @@ record UdpLoopback(boolean transport) implements Measured {
             String output = Child.output(SECONDS, Child.java(UdpThroughput.class, "rounds=1", "seconds=" + (quick ? 1 : 2)));
             return List.of(new Value("received", "GB/s", Child.number(output, "received ([0-9.]+) GB/s")));
         }
-        String json = Child.output(SECONDS, Child.metaroce("perf", "--local", "--json", "--planes", "4", "--seconds", quick ? "1" : "3"));
+        String json = Child.output(SECONDS, Child.metaroce("perf", "--local", "--spin", "--json", "--planes", "4", "--seconds", quick ? "1" : "3"));
         return List.of(new Value("goodput", "GB/s", Child.field(json, "goodput_gbps") / 8),
                 new Value("messages found right", "%", 100 * Child.field(json, "messages_verified") / Child.field(json, "messages_in_all")));
     }
