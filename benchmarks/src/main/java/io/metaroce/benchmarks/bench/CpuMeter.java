@@ -35,16 +35,21 @@ final class CpuMeter {
         samples.add(new Sample(System.nanoTime(), sum));
     }
 
-    /** Processor seconds a second, of all processes together. */
+    /** Processor seconds a second, of all processes together; not a number if the run was too short to tell. */
     double cores() {
         if (samples.size() < 4) {
-            throw new IllegalStateException("the run was too short to see its processor time");
+            return Double.NaN;
         }
         long first = samples.getFirst().ns();
         long length = samples.getLast().ns() - first;
         Sample from = at(first + (long) (length * FROM));
         Sample to = at(first + (long) (length * TO));
         return Math.max(0, to.seconds() - from.seconds()) * 1e9 / Math.max(1, to.ns() - from.ns());
+    }
+
+    /** From the first sample to the last. */
+    double seconds() {
+        return samples.isEmpty() ? 0 : (samples.getLast().ns() - samples.getFirst().ns()) * 1e-9;
     }
 
     private Sample at(long ns) {

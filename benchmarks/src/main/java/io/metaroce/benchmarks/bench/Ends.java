@@ -13,12 +13,19 @@ import java.util.concurrent.TimeUnit;
  *
  * @param client what it printed, errors included
  * @param server the same of the server, as far as it has ended by itself or was ended
- * @param cores processor seconds a second of both together while data moved
+ * @param cores processor seconds a second of both together while data moved; not a number where that was too short to tell
+ * @param seconds how long the client ran
  */
-record Ends(String client, String server, double cores) {
+record Ends(String client, String server, double cores, double seconds) {
+    /** One run of a program that takes a number of messages instead of a time. */
+    interface Counted {
+        Ends run(long messages) throws IOException, InterruptedException;
+    }
+
     private static final int SERVER_STARTS_MS = 10_000;
     private static final int SERVER_ENDS_MS = 4_000;
     private static final int SAMPLE_MS = 20;
+    private static final int MOST_TRIES = 5;
 
     /**
      * @param ready what a line of the server begins with when clients may come; null: 300 ms after its start
@@ -49,13 +56,23 @@ record Ends(String client, String server, double cores) {
                 s.waitFor(SERVER_ENDS_MS, TimeUnit.MILLISECONDS);
             }
             Child.end(s);
-            return new Ends(clientText.all(), serverText.all(), meter.cores());
+            return new Ends(clientText.all(), serverText.all(), meter.cores(), meter.seconds());
         } finally {
             Child.end(s);
             if (c != null) {
                 Child.end(c);
             }
         }
+    }
+
+    /** With more and more messages until the client runs for at least half of the time that is wanted. */
+    static Ends forAtLeast(double wanted, long messages, Counted program) throws IOException, InterruptedException {
+        Ends ends = program.run(messages);
+        for (int tries = 0; ends.seconds() < wanted / 2 && tries < MOST_TRIES; tries++) {
+            messages = (long) (messages * Math.clamp(wanted / Math.max(0.01, ends.seconds()), 2, 10));
+            ends = program.run(messages);
+        }
+        return ends;
     }
 
     private static Process start(List<String> command, Map<String, String> environment) throws IOException {

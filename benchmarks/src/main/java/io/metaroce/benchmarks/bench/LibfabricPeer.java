@@ -26,7 +26,7 @@ record LibfabricPeer(String provider) implements Peer {
     @Override
     public List<Value> measure(Net net, int size, double seconds) throws IOException, InterruptedException {
         double us = row(run(net, size, FIRST))[1];
-        Ends ends = run(net, size, (long) Math.clamp(seconds * 1e6 / Math.max(1, 2 * us), FIRST, 1e6));
+        Ends ends = Ends.forAtLeast(seconds, (long) Math.clamp(seconds * 1e6 / Math.max(1, 2 * us), FIRST, 1e6), messages -> run(net, size, messages));
         double[] row = row(ends);
         return List.of(Peer.throughput(row[0] / 1e3), Peer.latency("average", row[1]), Peer.cpu(ends, row[0] / 1e3));
     }

@@ -28,7 +28,7 @@ record UcxPeer(String throughputTest, String latencyTest) implements Peer {
         List<Value> values = new ArrayList<>();
         long first = Math.clamp((16L << 20) / size, 100, 20_000);
         double bytes = bandwidth(row(run(net, throughputTest, size, first, 50)));
-        Ends stream = run(net, throughputTest, size, (long) Math.clamp(bytes * seconds / size, 100, 20e6), 50);
+        Ends stream = Ends.forAtLeast(seconds, (long) Math.clamp(bytes * seconds / size, 100, 20e6), messages -> run(net, throughputTest, size, messages, 50));
         double gigabytes = bandwidth(row(stream)) / 1e9;
         values.add(Peer.throughput(gigabytes));
         double us = row(run(net, latencyTest, size, Math.min(first, 1_000), 50))[2];

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class PeersTest {
     private static Ends printed(String client) {
-        return new Ends(client, "", 1);
+        return new Ends(client, "", 1, 1);
     }
 
     @Test
@@ -67,6 +68,17 @@ class PeersTest {
         assertTrue(failed.getMessage().contains("3") && failed.getMessage().contains("no route"), failed.getMessage());
         assertThrows(IOException.class, () -> Ends.run(Net.LOOPBACK, List.of("sh", "-c", "echo in use; exit 1"), "ready", false, List.of("true"), Map.of(), 30));
         assertThrows(IOException.class, () -> Ends.run(Net.LOOPBACK, List.of("sleep", "30"), null, false, List.of("sleep", "30"), Map.of(), 1));
+    }
+
+    @Test
+    void aProgramThatWasTooQuickGetsMoreMessages() throws IOException, InterruptedException {
+        List<Long> asked = new ArrayList<>();
+        Ends ends = Ends.forAtLeast(1, 100, messages -> {
+            asked.add(messages);
+            return new Ends("", "", 1, messages / 10_000.0);
+        });
+        assertEquals(List.of(100L, 1_000L, 10_000L), asked);
+        assertEquals(1.0, ends.seconds());
     }
 
     @Test
