@@ -133,11 +133,10 @@ final class Health {
 
     /** What pacing held back goes when its time has come; the timer that has just gone off may have been for something earlier. */
     private void wakePaced(long connection, long nowNs) {
-        if (slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) == 0 && slab.getLong(connection + ConnectionRecord.ORPHAN_HEAD) == 0) {
-            return;
-        }
+        boolean waits = slab.getInt(connection + ConnectionRecord.UNSENT_PACKETS) != 0 || slab.getLong(connection + ConnectionRecord.ORPHAN_HEAD) != 0;
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
-            long next = slab.getLong(state.plane(connection, p) + PlaneRecord.NEXT_TX_NS);
+            long plane = state.plane(connection, p);
+            long next = waits || slab.getInt(plane + PlaneRecord.RTX_PACKETS) != 0 ? slab.getLong(plane + PlaneRecord.NEXT_TX_NS) : 0;
             if (next != 0 && next - nowNs <= 0) {
                 state.makeReady(connection);
             } else if (next != 0) {

@@ -131,10 +131,15 @@ public final class Limits {
     static final float PACE_RATE = 1.1f;
     static final int PACE_BURST_PACKETS = 16;
     static final int START_PACKETS = 10;
+    /** Packets that all connections of a receiver together may start with, but for one each. */
+    static final int START_PACKETS_IN_ALL = 640;
     /** Times the line that all connections of a receiver together may start with. */
     static final float START_OVERLAP = 2f;
     static final int SHARE_AGE_RTT = 4;
+    static final int SHARE_AGE_PACKETS = 4;
     static final float CE_DRAIN = 0.3f;
+    /** Packets over which the mean of marks is formed at a receiver, and no fewer than it has senders. */
+    static final int CE_MEMORY = 64;
     static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;
     /** Packets out while the least RTT is measured anew: few enough to leave the queues of our own making empty. */
     static final int MIN_RTT_PACKETS = 4;

@@ -9,7 +9,6 @@ import io.metaroce.wire.Rate16;
  * the senders that state a demand; what small demands leave goes to the others, and what nobody asks for is spread equally.
  */
 final class ReceiverShare {
-    private static final float CE_GAIN = 1f / 64;
 
     private final EndpointState state;
     private final Slab slab;
@@ -34,7 +33,9 @@ final class ReceiverShare {
 
     /** A data packet or probe of this connection came in on the plane, stating its demand. */
     void onPacket(int planeNumber, long plane, int demandCode, boolean ce, long nowNs) {
-        marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) * CE_GAIN;
+        // Of so many senders that they hear of their shares one after the other, the mean is over one packet of each.
+        float mean = Math.max(Limits.CE_MEMORY, activeCount[planeNumber]);
+        marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) / mean;
         slab.putLong(plane + PlaneRecord.LAST_DATA_NS, nowNs);
         if (demandCode == slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
             return;
@@ -126,11 +127,12 @@ final class ReceiverShare {
     /** Water-filling: whoever asks for less than an equal part gets what it asks; the rest is divided again. */
     private void compute(int planeNumber, long nowNs) {
         computedNs[planeNumber] = nowNs;
+        long turnNs = Limits.SHARE_AGE_PACKETS * activeCount[planeNumber] * 8_000_000L * state.config.payloadMtu / state.config.rateKbps(planeNumber);
         for (long p = activeHead[planeNumber]; p != 0; ) {
             long next = slab.getLong(p + PlaneRecord.ACTIVE_NEXT);
             slab.putInt(p + PlaneRecord.GRANTED_KBPS, 0);
             long rttNs = Math.max(slab.getInt(p + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
-            if (nowNs - slab.getLong(p + PlaneRecord.LAST_DATA_NS) > Limits.SHARE_AGE_RTT * rttNs) {
+            if (nowNs - slab.getLong(p + PlaneRecord.LAST_DATA_NS) > Math.max(Limits.SHARE_AGE_RTT * rttNs, turnNs)) {
                 leave(planeNumber, p);
                 slab.putInt(p + PlaneRecord.DEMAND_CODE, 0);
             }

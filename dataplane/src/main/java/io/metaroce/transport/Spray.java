@@ -82,11 +82,15 @@ final class Spray {
     }
 
     /**
-     * Packets that this path may repeat now. Neither its state nor pacing holds repairs back, but windows do: where a full queue drops
-     * what it cannot mark, repairs that go at once would be dropped again and again and keep it full.
+     * Packets that this path may repeat now. Its state does not hold repairs back, but windows do: where a full queue drops what it cannot
+     * mark, repairs that go at once would be dropped again and again and keep it full. Pacing does where it stands for a window of less
+     * than a packet.
      */
     int repairRoom(long connection, long ofPlane, long ofPath, long nowNs) {
         float window = windows.window(connection, ofPlane, nowNs);
+        if (window == 1f && isPaced(connection, ofPlane, nowNs)) {
+            return 0;
+        }
         int planeRoom = whole(window) - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);
         int pathRoom = limit(ofPlane, ofPath, activeScale(connection, window)) - slab.getInt(ofPath + PathRecord.IN_FLIGHT);
         return Math.max(0, Math.min(planeRoom, pathRoom));

@@ -49,8 +49,14 @@ final class Windows {
     /** Nobody vouches for a share, yet or any more: the start share is in force, or what some packets need if that is more. */
     void startAnew(long connection, long plane) {
         float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        float least = Math.max(Limits.START_PACKETS, state.config.minWindowPackets) / full;
-        slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Math.max(slab.getFloat(plane + PlaneRecord.START_SHARE), least)));
+        float start = slab.getFloat(plane + PlaneRecord.START_SHARE);
+        float packets = Limits.START_PACKETS;
+        if (start > 0) {
+            // It tells how many the receiver's connections are.
+            packets = Math.clamp(Limits.START_PACKETS_IN_ALL * start / Limits.START_OVERLAP, 1f, packets);
+        }
+        float least = Math.max(packets, state.config.minWindowPackets) / full;
+        slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Math.max(start, least)));
         slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, PlaneRecord.NEVER);
     }
 

@@ -11,6 +11,7 @@ import io.metaroce.wire.Rate16;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -40,6 +41,8 @@ class ReceiverSharePropertyTest {
         final long[] heardNs = new long[SENDERS];
         double ceMean;
         long nowNs = 1_000_000_000L;
+        /** Time of some packets of each active sender. */
+        long turnsNs;
 
         Line(long kbps) {
             this.kbps = kbps;
@@ -90,8 +93,13 @@ class ReceiverSharePropertyTest {
             }
         }
 
+        /** As of the last division. */
         boolean isActive(int sender) {
-            return demand[sender] > 0 && nowNs - heardNs[sender] <= Limits.SHARE_AGE_RTT * rttNs(sender);
+            return demand[sender] > 0 && nowNs - heardNs[sender] <= Math.max(Limits.SHARE_AGE_RTT * rttNs(sender), turnsNs);
+        }
+
+        boolean isListed(int sender) {
+            return state.slab.getLong(planes[sender] + PlaneRecord.ACTIVE_PREVIOUS) != 0;
         }
 
         double capacity() {
@@ -101,6 +109,7 @@ class ReceiverSharePropertyTest {
         /** Divides for certain: more than an RTT has passed since. */
         void divide() {
             nowNs += RTT + 1;
+            turnsNs = Limits.SHARE_AGE_PACKETS * share.active(0) * 8_000_000L * state.config.payloadMtu / kbps;
             share.share(0, planes[0], nowNs);
         }
 
@@ -170,7 +179,7 @@ class ReceiverSharePropertyTest {
             assertTrue(sum <= line, sum + " kbit/s of " + line);
         }
         l.divide();
-        List<Integer> active = l.active();
+        List<Integer> active = IntStream.range(0, SENDERS).filter(l::isListed).boxed().toList();
         long sum = active.stream().mapToLong(l::granted).sum();
         assertTrue(sum <= l.capacity() + line * 1e-6, sum + " kbit/s, but only " + l.capacity() + " may be used");
         // What one does not ask for, or does not use any more, is the others'.

@@ -163,6 +163,25 @@ class ShareRequirementsTest {
         assertEquals(LINE / 2, d.share(0), 1, "it may come back with the same demand");
     }
 
+    /** Of many senders each sends once in many RTT. */
+    @Test
+    @Requirement("MR-SHARE-013")
+    void aSenderOfManyIsActiveUntilItsTurn() {
+        int senders = 600;
+        Division d = new Division(senders);
+        long turnNs = senders * 8_000_000L * d.state.config.payloadMtu / LINE;
+        assertTrue(4 * turnNs > 8 * RTT);
+        for (int i = 0; i < senders; i++) {
+            d.ask(i, LINE);
+        }
+        d.now += 4 * turnNs;
+        d.ask(0, LINE);
+        assertEquals(LINE / senders, d.share(0), 1);
+        d.now += RTT + 1;
+        d.ask(0, LINE);
+        assertEquals(LINE, d.share(0), 1);
+    }
+
     @Test
     @Requirement("MR-SHARE-013")
     void aDistantSenderIsNotForgottenAtThePaceOfANearOne() {
@@ -327,7 +346,8 @@ class ShareRequirementsTest {
                 d.putInt(AckHeader.SHARE_KBPS, (int) told[1]).putShort(AckHeader.SHARE_VALIDITY_US, (short) 100).putInt(AckHeader.START_SHARE_KBPS, (int) told[2]);
             }));
             assertEquals(400.0 * told[1] / LINE, windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_000), 0.01);
-            assertEquals(Math.max(Limits.START_PACKETS, 400.0 * told[2] / LINE), windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_001), 0.01,
+            double packets = Math.clamp(Limits.START_PACKETS_IN_ALL / 2.0 * told[2] / LINE, 1, Limits.START_PACKETS);
+            assertEquals(Math.max(Math.max(packets, p.a.config.minWindowPackets), 400.0 * told[2] / LINE), windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_001), 0.01,
                     "then it is over, and the start share in force");
             assertEquals(other, windows.window(c, a.plane(c, 1 - (int) told[0]), p.net.nowNs), 0.01);
         }

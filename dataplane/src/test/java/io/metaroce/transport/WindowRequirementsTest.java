@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Windows, sender control, pacing, order and spray, requirement by requirement. */
 class WindowRequirementsTest {
@@ -91,12 +92,15 @@ class WindowRequirementsTest {
         assertEquals(200, windows.window(c, plane, until), 1e-3);
         slab.putFloat(plane + PlaneRecord.START_SHARE, 0.3f);
         assertEquals(60, windows.window(c, plane, until + 1), 1e-3, "the start share");
-        for (int least : new int[] {2, 30}) {
-            state.config.minWindowPackets = least;
-            slab.putFloat(plane + PlaneRecord.SHARE, least == 2 ? 0.01f : 1f);
-            slab.putFloat(plane + PlaneRecord.START_SHARE, 0.001f);
-            slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, until);
-            assertEquals(Math.max(least, Limits.START_PACKETS), windows.window(c, plane, until + 1), 1e-3);
+        for (int least : new int[] {1, 30}) {
+            // Not told; then two parts of the line for 67, 200 and 2,000 connections.
+            for (float[] told : new float[][] {{0, 10}, {0.03f, 9.6f}, {0.01f, 3.2f}, {0.001f, 1}}) {
+                state.config.minWindowPackets = least;
+                slab.putFloat(plane + PlaneRecord.SHARE, least == 1 ? 0.01f : 1f);
+                slab.putFloat(plane + PlaneRecord.START_SHARE, told[0]);
+                slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, until);
+                assertEquals(Math.max(least, told[1]), windows.window(c, plane, until + 1), 1e-3);
+            }
         }
     }
 
@@ -411,6 +415,32 @@ class WindowRequirementsTest {
     }
 
     // ---- pacing and order ----
+
+    /** A thousand senders of which each may have a hundredth of a packet out: with what they saved up, or with repairs, they would fill any queue. */
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.3})
+    @Requirement({"MR-CC-020", "MR-LOSS-004"})
+    void whereTheWindowIsLessThanAPacketNothingIsSavedUp(double loss) {
+        connect();
+        p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
+                ? Tap.changed(d, x -> x.putInt(AckHeader.SHARE_KBPS, 100_000).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
+        p.post(p.request(Opcode.WRITE, 0, 0, 1_000_000, 0, 1));
+        p.run(MS);
+        for (int i = 0; i < 2; i++) {
+            slab.putFloat(state.plane(c, i) + PlaneRecord.UNIT, 1);
+        }
+        p.net.loss = loss;
+        tap.seen.clear();
+        p.run(10 * MS);
+        for (int of = 0; of < 2; of++) {
+            int i = of;
+            long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
+            assertTrue(at.length > 50, at.length + " packets");
+            for (int k = 0; k + 2 < at.length; k++) {
+                assertTrue(at[k + 2] - at[k] >= 1154 * 8 / 1.1e8 * 1e9 * 0.99, "three packets within " + (at[k + 2] - at[k]) + " ns");
+            }
+        }
+    }
 
     @Test
     @Requirement({"MR-CC-020", "MR-CC-021", "MR-SHARE-020"})
