@@ -138,7 +138,7 @@ public final class Limits {
     static final int SHARE_AGE_RTT = 4;
     static final int SHARE_AGE_PACKETS = 4;
     static final float CE_DRAIN = 0.3f;
-    /** Packets over which the mean of marks is formed at a receiver, and no fewer than it has senders. */
+    /** Packets over which the mean of marks is formed at a receiver, and no fewer than half its senders. */
     static final int CE_MEMORY = 64;
     static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;
     /** Packets out while the least RTT is measured anew: few enough to leave the queues of our own making empty. */

@@ -33,8 +33,8 @@ final class ReceiverShare {
 
     /** A data packet or probe of this connection came in on the plane, stating its demand. */
     void onPacket(int planeNumber, long plane, int demandCode, boolean ce, long nowNs) {
-        // Of so many senders that they hear of their shares one after the other, the mean is over one packet of each.
-        float mean = Math.max(Limits.CE_MEMORY, activeCount[planeNumber]);
+        // Of so many senders that they hear of their shares one after the other, the mean is over a packet of every other.
+        float mean = Math.max(Limits.CE_MEMORY, activeCount[planeNumber] / 2);
         marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) / mean;
         slab.putLong(plane + PlaneRecord.LAST_DATA_NS, nowNs);
         if (demandCode == slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
