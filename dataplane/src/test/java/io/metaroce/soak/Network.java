@@ -37,6 +37,8 @@ final class Network {
     private final long[] lastNs;
     private final int[] routeDelayNs;
     private final long[] linkFreeNs;
+    /** The latest arrival of what has passed. */
+    private final long[] linkLastNs;
     private long order;
     Wire wire;
     /** Sees every frame that leaves; for those who collect some. */
@@ -67,6 +69,7 @@ final class Network {
             routeDelayNs[i] = random.nextInt(spreadNs + 1);
         }
         linkFreeNs = new long[count * PLANES];
+        linkLastNs = new long[count * PLANES];
     }
 
     boolean hasLastingTrouble() {
@@ -117,13 +120,15 @@ final class Network {
             long serial = (length + 66) * 8L * 1_000_000 / hosts.get(to).config.lineRateKbps;
             // Room is counted in packets of full size, or small ones, acknowledgements among them, would never get in.
             long full = QUEUE_BYTES_A_PACKET * 8 * 1_000_000 / hosts.get(to).config.lineRateKbps;
-            if (wait > 400 * full) {
+            // What arrives before something that was sent earlier, over a longer route, finds no queue of that.
+            if (wait > 400 * full && at >= linkLastNs[link]) {
                 faults++;
                 return;
             }
             if (wait > 60 * full) {
                 ecn = 3;
             }
+            linkLastNs[link] = Math.max(at, linkLastNs[link]);
             linkFreeNs[link] = Math.max(at, linkFreeNs[link]) + serial;
             at = linkFreeNs[link];
         }
