@@ -199,6 +199,10 @@ final class Handshake {
             count--;
         }
         writer.planes(state.ownAddresses, count, state.config.planeRatesKbps);
+        if (slab.getInt(connection + STATE) >= ConnectionRecord.ESTABLISHED) {
+            // An ACCEPT for an INIT that came late: the peer is past it, and what is to be stated again is not said by this.
+            return;
+        }
         for (int p = 0; p < state.ownAddresses.length; p++) {
             long plane = state.plane(connection, p);
             if (slab.getInt(plane + PlaneRecord.STATED_SEQUENCE) == 0) {
