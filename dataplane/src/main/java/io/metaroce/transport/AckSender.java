@@ -167,7 +167,7 @@ final class AckSender {
         Bytes.putLong(at + AckHeader.LENGTH - 8, 0);
         AckHeader.plane(at, planeNumber);
         long kbps = Math.max(1, share.share(planeNumber, plane, nowNs));
-        long validityUs = Math.max(VALIDITY_MIN_US, Math.max(4 * rttNs, 20 * state.config.timerFloorNs) / 1_000);
+        long validityUs = Math.max(VALIDITY_MIN_US, Math.max(Limits.SHARE_AGE_RTT * rttNs, 20 * state.config.timerFloorNs) / 1_000);
         // At a small share the next packets, and what is told then, are long from now.
         validityUs = Math.max(validityUs, Limits.SHARE_AGE_PACKETS * 8_000L * slab.getInt(connection + ConnectionRecord.PACKET_BYTES) / kbps);
         AckHeader.shareValidityUs(at, (int) Math.min(0xffff, validityUs));

@@ -72,9 +72,7 @@ final class Connections {
             slab.putInt(state.plane(c, p) + PlaneRecord.STATE, p == first ? PlaneRecord.UP : PlaneRecord.ABSENT);
         }
         long plane = state.plane(c, first);
-        slab.putLong(plane + PlaneRecord.REMOTE_HIGH, peer.high());
-        slab.putLong(plane + PlaneRecord.REMOTE_LOW, peer.low());
-        slab.putInt(plane + PlaneRecord.REMOTE_PORT, peer.port());
+        state.locate(plane, peer.high(), peer.low(), peer.port());
         slab.putLong(c + HANDSHAKE_START_NS, nowNs);
         handshake.begin(c);
         slab.putLong(c + RETRY_DELAY_NS, Limits.INIT_RETRY_NS / 2);

@@ -282,6 +282,19 @@ final class EndpointState {
         return Math.max((long) (Limits.PLANE_DEAD_RTT / 2 * slab.getInt(plane + PlaneRecord.SRTT_NS)), config.timerFloorNs);
     }
 
+    /** Whether the peer's end of the plane is known to be at this address. */
+    boolean isAt(long plane, long high, long low, int port) {
+        return slab.getLong(plane + PlaneRecord.REMOTE_LOW) == low && slab.getLong(plane + PlaneRecord.REMOTE_HIGH) == high
+                && slab.getInt(plane + PlaneRecord.REMOTE_PORT) == port;
+    }
+
+    /** The peer's end of the plane is at this address from now on. */
+    void locate(long plane, long high, long low, int port) {
+        slab.putLong(plane + PlaneRecord.REMOTE_HIGH, high);
+        slab.putLong(plane + PlaneRecord.REMOTE_LOW, low);
+        slab.putInt(plane + PlaneRecord.REMOTE_PORT, port);
+    }
+
     /** The first plane that is not down; the last one in use when all are. */
     int firstPlaneUp(long connection) {
         int planes = slab.getInt(connection + ConnectionRecord.PLANES);

@@ -256,18 +256,18 @@ final class Health {
         if (probes == 0) {
             long patience = Math.max((long) (Limits.PROBE_AFTER_RTT * rtt), floor + state.config.ackDelayNs);
             long head = slab.getLong(path + PathRecord.OUT_HEAD);
-            long dueNs = Math.min(slab.getLong(path + PathRecord.LAST_TX_NS) + patience, slab.getLong(head + PacketRecord.SENT_NS) + 4 * patience);
-            if (dueNs - nowNs <= 0) {
+            long atNs = Math.min(slab.getLong(path + PathRecord.LAST_TX_NS) + patience, slab.getLong(head + PacketRecord.SENT_NS) + 4 * patience);
+            if (atNs - nowNs <= 0) {
                 paths.wantProbe(connection, path);
             }
-            return dueNs;
+            return atNs;
         }
         // Probes without an answer come ever slower while nothing else moves either: then the peer is silent, not the path.
         long once = Math.max((long) (Limits.PROBE_AGAIN_RTT * rtt), floor + state.config.ackDelayNs);
         long again = Math.max(once, Math.min(once << Math.clamp(probes - Limits.PROBES_TO_DEATH, 0, 10), Limits.PROBING_MAX_NS));
-        long dueNs = slab.getLong(path + PathRecord.LAST_PROBE_NS) + again;
-        if (dueNs - nowNs > 0) {
-            return dueNs;
+        long atNs = slab.getLong(path + PathRecord.LAST_PROBE_NS) + again;
+        if (atNs - nowNs > 0) {
+            return atNs;
         }
         boolean alone = probes >= probesToDeathAlone();
         if (alone || probes >= probesToDeath() && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))

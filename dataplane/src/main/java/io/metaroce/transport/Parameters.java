@@ -141,13 +141,13 @@ final class Parameters {
             boolean unspecified = planeHigh[p] == 0 && (planeLow[p] == 0 || planeLow[p] == 0xffff_0000_0000L);
             long high = unspecified ? sourceHigh : planeHigh[p];
             long low = unspecified ? sourceLow : planeLow[p];
-            if (own.trustPlanes || isAt(slab, plane, high, low, planePort[p]) || p == over && high == sourceHigh && low == sourceLow) {
-                put(slab, plane, high, low, planePort[p]);
+            if (own.trustPlanes || state.isAt(plane, high, low, planePort[p]) || p == over && high == sourceHigh && low == sourceLow) {
+                state.locate(plane, high, low, planePort[p]);
                 continue;
             }
             // Where it says it is, it has to answer first. Till then it is where it was, or where its datagram came from, or nowhere.
             if (p == over) {
-                put(slab, plane, sourceHigh, sourceLow, planePort[p]);
+                state.locate(plane, sourceHigh, sourceLow, planePort[p]);
             } else if (slab.getInt(plane + PlaneRecord.REMOTE_PORT) == 0) {
                 slab.putInt(plane + PlaneRecord.STATE, PlaneRecord.ABSENT);
             }
@@ -155,16 +155,5 @@ final class Parameters {
                 Planes.doubt(state, plane, high, low, planePort[p]);
             }
         }
-    }
-
-    private static boolean isAt(Slab slab, long plane, long high, long low, int port) {
-        return slab.getInt(plane + PlaneRecord.REMOTE_PORT) == port && slab.getLong(plane + PlaneRecord.REMOTE_HIGH) == high
-                && slab.getLong(plane + PlaneRecord.REMOTE_LOW) == low;
-    }
-
-    private static void put(Slab slab, long plane, long high, long low, int port) {
-        slab.putLong(plane + PlaneRecord.REMOTE_HIGH, high);
-        slab.putLong(plane + PlaneRecord.REMOTE_LOW, low);
-        slab.putInt(plane + PlaneRecord.REMOTE_PORT, port);
     }
 }

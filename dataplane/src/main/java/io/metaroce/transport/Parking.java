@@ -307,9 +307,8 @@ final class Parking {
         for (int i = 0; i < slab.getInt(p + ParkedRecord.PLANES); i++) {
             long from = ParkedRecord.plane(p, i);
             long plane = state.plane(c, i);
-            slab.putLong(plane + PlaneRecord.REMOTE_HIGH, slab.getLong(from + ParkedRecord.REMOTE_HIGH));
-            slab.putLong(plane + PlaneRecord.REMOTE_LOW, slab.getLong(from + ParkedRecord.REMOTE_LOW));
-            copy(from, ParkedRecord.REMOTE_PORT, plane, PlaneRecord.REMOTE_PORT);
+            state.locate(plane, slab.getLong(from + ParkedRecord.REMOTE_HIGH), slab.getLong(from + ParkedRecord.REMOTE_LOW),
+                    slab.getInt(from + ParkedRecord.REMOTE_PORT));
         }
         long streams = slab.getLong(p + ParkedRecord.ALL_STREAMS);
         slab.putLong(c + ConnectionRecord.ALL_STREAMS, streams);
@@ -341,9 +340,7 @@ final class Parking {
             long low = slab.getLong(plane + PlaneRecord.REMOTE_LOW);
             int port = slab.getInt(plane + PlaneRecord.REMOTE_PORT);
             slab.zero(plane, PlaneRecord.BYTES);
-            slab.putLong(plane + PlaneRecord.REMOTE_HIGH, high);
-            slab.putLong(plane + PlaneRecord.REMOTE_LOW, low);
-            slab.putInt(plane + PlaneRecord.REMOTE_PORT, port);
+            state.locate(plane, high, low, port);
         }
         copy(c, LOCAL_CID, c, ConnectionRecord.PARKED_CID);
         state.names.keepCid(slab.getInt(c + LOCAL_CID), c);

@@ -61,8 +61,7 @@ final class PayloadSize {
         slab.putInt(plane + REFUTED_BYTES, limit(c) + 1);
         slab.putInt(plane + SIZE_TRIES, 0);
         if (isSearching(c, plane)) {
-            slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
-            state.wakeBy(c, state.nowNs);
+            lookAgain(c);
         }
     }
 
@@ -188,14 +187,17 @@ final class PayloadSize {
             // Even if the size stays: the plane may carry it again, and something wait for that.
             state.makeReady(c);
             if (isSearching(c, plane)) {
-                slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
-                state.wakeBy(c, state.nowNs);
+                lookAgain(c);
             }
         }
     }
 
     /** A path has a route again: a search that had none to ask, or whose plane was down, goes on. */
     void onRoute(long c) {
+        lookAgain(c);
+    }
+
+    private void lookAgain(long c) {
         slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
         state.wakeBy(c, state.nowNs);
     }
@@ -203,7 +205,7 @@ final class PayloadSize {
     /** A plane is in use no more, or again: the others may carry more, or it less. */
     void onPlane(long c) {
         settle(c);
-        onRoute(c);
+        lookAgain(c);
     }
 
     /** No route of the plane carries what was proven, though shorter packets get through. */
@@ -253,8 +255,7 @@ final class PayloadSize {
         slab.putInt(c + LARGER_WORK, larger);
         slab.putInt(c + ROUTE_BYTES, largest);
         if (larger > 0) {
-            slab.putInt(c + ConnectionRecord.SIZE_NEWS, 1);
-            state.wakeBy(c, state.nowNs);
+            lookAgain(c);
         }
     }
 }

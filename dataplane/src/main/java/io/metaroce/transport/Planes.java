@@ -8,8 +8,6 @@ import static io.metaroce.transport.PlaneRecord.PENDING_HIGH;
 import static io.metaroce.transport.PlaneRecord.PENDING_LOW;
 import static io.metaroce.transport.PlaneRecord.PENDING_PORT;
 import static io.metaroce.transport.PlaneRecord.PENDING_SEQUENCE;
-import static io.metaroce.transport.PlaneRecord.REMOTE_HIGH;
-import static io.metaroce.transport.PlaneRecord.REMOTE_LOW;
 import static io.metaroce.transport.PlaneRecord.REMOTE_PORT;
 import static io.metaroce.transport.PlaneRecord.STATED_SEQUENCE;
 import static io.metaroce.transport.PlaneRecord.STATE_NS;
@@ -291,12 +289,11 @@ final class Planes {
             return;
         }
         boolean isNew = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.ABSENT;
-        boolean isSame = slab.getLong(plane + REMOTE_LOW) == slab.getLong(plane + PENDING_LOW)
-                && slab.getLong(plane + REMOTE_HIGH) == slab.getLong(plane + PENDING_HIGH)
-                && slab.getInt(plane + REMOTE_PORT) == slab.getInt(plane + PENDING_PORT);
-        slab.putLong(plane + REMOTE_HIGH, slab.getLong(plane + PENDING_HIGH));
-        slab.putLong(plane + REMOTE_LOW, slab.getLong(plane + PENDING_LOW));
-        slab.putInt(plane + REMOTE_PORT, slab.getInt(plane + PENDING_PORT));
+        long high = slab.getLong(plane + PENDING_HIGH);
+        long low = slab.getLong(plane + PENDING_LOW);
+        int port = slab.getInt(plane + PENDING_PORT);
+        boolean isSame = state.isAt(plane, high, low, port);
+        state.locate(plane, high, low, port);
         slab.putInt(plane + PEER_SEQUENCE, slab.getInt(plane + PENDING_SEQUENCE));
         slab.putInt(plane + CHALLENGE_TRIES, 0);
         if (isNew || !isSame) {

@@ -88,7 +88,7 @@ final class Spray {
      */
     int repairRoom(long connection, long ofPlane, long ofPath, long nowNs) {
         float window = windows.window(connection, ofPlane, nowNs);
-        if (window == 1f && isPaced(connection, ofPlane, nowNs)) {
+        if (Windows.isTiny(window) && isPaced(connection, ofPlane, nowNs)) {
             return 0;
         }
         int planeRoom = whole(window) - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);

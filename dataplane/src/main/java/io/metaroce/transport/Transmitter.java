@@ -445,8 +445,7 @@ final class Transmitter {
         float bytesPerNs = share * windows.lineKbps(plane) * Limits.PACE_RATE / 8e6f;
         long gap = (long) (windows.bytesOnWire(connection, length) / bytesPerNs);
         // Where the window is less than a packet, pacing stands for it, and next to nothing is saved up.
-        boolean tiny = windows.window(connection, plane, nowNs) == 1f;
-        long earliest = nowNs - (tiny ? gap : gap * Limits.PACE_BURST_PACKETS);
+        long earliest = nowNs - (Windows.isTiny(windows.window(connection, plane, nowNs)) ? gap : gap * Limits.PACE_BURST_PACKETS);
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);
         next = (next - earliest < 0 ? earliest : next) + gap;
         // No share rules beyond its validity: a tiny one, of a time when we asked for nothing, must not hold us for seconds.

@@ -74,6 +74,11 @@ final class Windows {
         }
     }
 
+    /** Whether a {@link #window} would be less than the one packet that may always be out: then pacing rules in its place. */
+    static boolean isTiny(float window) {
+        return window == 1f;
+    }
+
     /** Packets that may be out on this plane, at least 1. */
     float window(long connection, long plane, long nowNs) {
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
