@@ -132,7 +132,7 @@ public final class MemifCost {
         int n = PmdCalls.alloc(pool, rx.address() + mrpmd_rx.mbuf$offset(), burst);
         for (int i = 0; i < n; i++) {
             long mbuf = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i);
-            line(tx, i, mbuf, mbuf + 256);
+            RawFrames.line(tx, i, mbuf, mbuf + 256, datagram + HEADERS);
         }
         // A memif server can send only once its client has polled.
         MemorySegment nothing = mrpmd_rx.allocate(Arena.global()).fill((byte) 0);
@@ -159,18 +159,12 @@ public final class MemifCost {
         for (int turn = 0; (turn & 63) != 0 || Clock.nowNs() - endNs < 0; turn++) {
             int n = PmdCalls.receive(ports[turn & 1 ^ 1], 0, rx.address(), burst);
             for (int i = 0; i < n; i++) {
-                line(tx, i, rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i), rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.data$offset() + 8L * i));
+                RawFrames.line(tx, i, rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i), rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.data$offset() + 8L * i), datagram + HEADERS);
             }
             rx.set(ValueLayout.JAVA_INT, mrpmd_rx.count$offset(), 0);   // sent on, so no longer the burst's
             moved += PmdCalls.send(ports[turn & 1 ^ 1], 0, tx.address(), n);
         }
         return moved;
-    }
-
-    private void line(MemorySegment tx, int i, long mbuf, long data) {
-        tx.set(ValueLayout.JAVA_LONG, mrpmd_tx.mbuf$offset() + 8L * i, mbuf);
-        tx.set(ValueLayout.JAVA_LONG, mrpmd_tx.frame$offset() + 8L * i, data);
-        tx.set(ValueLayout.JAVA_INT, mrpmd_tx.header_length$offset() + 4L * i, datagram + HEADERS);
     }
 
     // ---- the port ----

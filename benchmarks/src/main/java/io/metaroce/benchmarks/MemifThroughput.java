@@ -265,9 +265,7 @@ public final class MemifThroughput {
             frame.set(ValueLayout.JAVA_LONG_UNALIGNED, k, data + k);
         }
         frame.set(ValueLayout.JAVA_SHORT_UNALIGNED, 40, (short) i);
-        tx.set(ValueLayout.JAVA_LONG, mrpmd_tx.mbuf$offset() + 8L * i, mbuf);
-        tx.set(ValueLayout.JAVA_LONG, mrpmd_tx.frame$offset() + 8L * i, data);
-        tx.set(ValueLayout.JAVA_INT, mrpmd_tx.header_length$offset() + 4L * i, datagram + HEADERS);
+        RawFrames.line(tx, i, mbuf, data, datagram + HEADERS);
     }
 
     // ---- the port ----

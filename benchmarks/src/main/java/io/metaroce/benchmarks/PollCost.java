@@ -71,7 +71,7 @@ public final class PollCost {
         int first = PmdCalls.alloc(pool, rx.address() + mrpmd_rx.mbuf$offset(), burst);
         for (int i = 0; i < first; i++) {
             long mbuf = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i);
-            line(tx, i, mbuf, mbuf + 256);
+            RawFrames.line(tx, i, mbuf, mbuf + 256, frame);
         }
         if (PmdCalls.send(port, 0, tx.address(), first) != first) {
             throw new IllegalStateException("the device does not take a burst");
@@ -98,17 +98,11 @@ public final class PollCost {
             for (int i = 0; i < n; i++) {
                 long data = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.data$offset() + 8L * i);
                 seen += Bytes.getU16(data + ETHER_TYPE) + Bytes.getLong(data + PAYLOAD);
-                line(tx, i, rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i), data);
+                RawFrames.line(tx, i, rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i), data, frame);
             }
             rx.set(ValueLayout.JAVA_INT, mrpmd_rx.count$offset(), 0);   // sent on, so no longer the burst's
             moved += PmdCalls.send(port, 0, tx.address(), n);
         }
         return moved;
-    }
-
-    private void line(MemorySegment tx, int i, long mbuf, long data) {
-        tx.set(ValueLayout.JAVA_LONG, mrpmd_tx.mbuf$offset() + 8L * i, mbuf);
-        tx.set(ValueLayout.JAVA_LONG, mrpmd_tx.frame$offset() + 8L * i, data);
-        tx.set(ValueLayout.JAVA_INT, mrpmd_tx.header_length$offset() + 4L * i, frame);
     }
 }

@@ -29,10 +29,7 @@ final class RawUdpPeer implements Peer {
     public List<Value> measure(Net net, int size, double seconds) throws IOException, InterruptedException {
         Ends stream = run(net, "sink", "source", size, seconds);
         Ends pingPong = run(net, "pong", "ping", size, seconds);
-        double gigabytes = Child.number(stream.client(), "gbps=([0-9.]+)");
-        return List.of(Peer.throughput(gigabytes), Peer.latency("p50", Child.number(pingPong.client(), "p50_us=([0-9.]+)")),
-                Peer.latency("p99", Child.number(pingPong.client(), "p99_us=([0-9.]+)")),
-                Peer.latency("p99.9", Child.number(pingPong.client(), "p999_us=([0-9.]+)")), Peer.cpu(stream, gigabytes));
+        return Peer.streamAndPingPong(stream, stream.client(), pingPong);
     }
 
     private static Ends run(Net net, String server, String client, int size, double seconds) throws IOException, InterruptedException {
