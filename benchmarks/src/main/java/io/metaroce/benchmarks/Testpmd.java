@@ -58,6 +58,14 @@ final class Testpmd {
         }
     }
 
+    /** A command that plays a file of frames round and round into a device while it is told to by "start" and "stop". */
+    static List<String> player(String core, Path pcap, String device) {
+        List<String> command = new ArrayList<>(List.of("taskset", "-c", core, PROGRAM));
+        command.addAll(EalArguments.complete(List.of("--vdev", "net_pcap0,rx_pcap=" + pcap + ",infinite_rx=1", "--vdev", device, "--lcores", "0@" + core + ",1@" + core), 128));
+        command.addAll(List.of("--", "-i", "--forward-mode=io", "--burst=64", "--total-num-mbufs=8192", "--mbcache=256"));
+        return command;
+    }
+
     /** How much the second display of all devices shows more than the first. */
     private static long difference(List<String> counts, int devices, String number) {
         long sum = 0;

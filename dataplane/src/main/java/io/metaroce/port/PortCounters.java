@@ -15,4 +15,6 @@ public final class PortCounters {
     public int lastErrno;
     /** Received frames dropped before the transport saw them (not for us, malformed below UDP, truncated). */
     public long rxDropped;
+    /** Those of {@link #rxDropped} that were for someone else: another MAC or IP address, UDP port, protocol or VLAN. DPDK only. */
+    public long rxForeign;
 }

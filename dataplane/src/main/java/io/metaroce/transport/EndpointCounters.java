@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import io.metaroce.wire.Malformation;
+
 /** Counters of an endpoint that belong to no connection. */
 public final class EndpointCounters {
     /** Datagrams that were not well formed, by whatever field. */
     public long malformed;
+    /** The same by what is wrong: indices are codes of {@link Malformation}. */
+    public final long[] malformedBy = new long[Malformation.COUNT];
     /** Datagrams whose checksum, connection tag included, did not fit. */
     public long checksumErrors;
     /** Datagrams for a connection we do not have. */

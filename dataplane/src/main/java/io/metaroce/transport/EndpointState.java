@@ -65,6 +65,8 @@ final class EndpointState {
     private final long pathBase;
     private final int pathsPerConnection;
     private final int cidMask;
+    /** The CID of each connection slot, close together: a flood of guesses must not reach for records that lie far apart. 0: none yet. */
+    private final int[] cids;
     /** The time of the call under way. */
     long nowNs;
     /** When this end went on after it had been held up. */
@@ -144,6 +146,7 @@ final class EndpointState {
         stats = statsFor(n);
         parkedStats = statsFor(config.maxParked);
         cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
+        cids = new int[cidMask + 1];
     }
 
     static long inlineRoom(EndpointConfig config) {
@@ -191,6 +194,7 @@ final class EndpointState {
             cid = (((int) nextSecret() & ~cidMask) | index) & Integer.MAX_VALUE;
         } while (cid == 0 || names.isTaken(cid) || cid == slab.getInt(connection + ConnectionRecord.HANDLE));
         slab.putInt(connection + ConnectionRecord.LOCAL_CID, cid);
+        cids[index] = cid;
         slab.putInt(connection + ConnectionRecord.LOCAL_TAG, (int) nextSecret());
     }
 
@@ -240,12 +244,11 @@ final class EndpointState {
     /** The live connection of this identifier, or 0. */
     long connectionOf(int cid) {
         int index = cid & cidMask;
-        if (index >= connections.capacity()) {
+        if (cids[index] != cid) {
             return 0;
         }
         long c = connections.at(index);
-        return slab.getInt(c + ConnectionRecord.LOCAL_CID) == cid
-                && slab.getInt(c + ConnectionRecord.STATE) != ConnectionRecord.FREE ? c : 0;
+        return slab.getInt(c + ConnectionRecord.STATE) != ConnectionRecord.FREE ? c : 0;
     }
 
     /** Makes the connection write a control datagram, a bit of {@link Handshake}, at its next turn. */

@@ -97,6 +97,8 @@ final class Receiver {
 
     private void malformed(RxBurst burst, int i, long at, int length, int malformation) {
         state.counters.malformed++;
+        state.counters.malformedBy[malformation]++;
+        burst.useless[burst.plane[i]]++;
         // Of all that is malformed, only INIT of another version gets an answer, and only one as long as INIT must be.
         if (malformation == Malformation.BAD_VERSION && Prefix.type(at) == Type.INIT && length >= InitHeader.MIN_DATAGRAM
                 && isIntact(at, length, 0)) {
@@ -121,6 +123,7 @@ final class Receiver {
                 return;
             }
             state.counters.unknownConnection++;
+            burst.useless[burst.plane[i]]++;
             reset(burst, i, at, nowNs);
             return;
         }
@@ -135,6 +138,7 @@ final class Receiver {
         }
         boolean full = slab.getInt(c + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL;
         if (!isIntact(at, Checksum.coveredLength(at, length, full), slab.getInt(c + ConnectionRecord.LOCAL_TAG))) {
+            burst.useless[burst.plane[i]]++;
             return;
         }
         genuine(c, phase, burst.plane[i], at, burst.ecn[i] == CE, nowNs);
@@ -146,6 +150,7 @@ final class Receiver {
         if (c == 0) {
             if (!connections.onParkedSealed(at, length)) {
                 state.counters.unknownConnection++;
+                burst.useless[burst.plane[i]]++;
             }
             return;
         }

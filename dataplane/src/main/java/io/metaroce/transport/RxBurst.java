@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import io.metaroce.wire.Tlv;
+
 /**
  * Datagrams received in one poll, as parallel arrays: what a port hands to {@link Endpoint#receive}.
  *
@@ -24,6 +26,11 @@ public final class RxBurst {
     public final long[] sourceLow;
     /** Sender's UDP source port. */
     public final int[] sourcePort;
+    /**
+     * Datagrams of each plane that were of no use: malformed, for no connection of ours, or corrupt. The endpoint adds, the port takes and
+     * sets to 0; a port that does not care need not.
+     */
+    public final int[] useless = new int[Tlv.MAX_PLANES];
 
     public RxBurst(int capacity) {
         this.capacity = capacity;

@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+
 import io.metaroce.wire.AcceptHeader;
 import io.metaroce.wire.ChallengeHeader;
 import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.Malformation;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
@@ -468,6 +470,7 @@ class HandshakeRequirementsTest {
         List<Tap.Seen> all = List.copyOf(tap.seen);
         tap.seen.clear();
         long before = p.b.endpoint.counters().malformed;
+        long byVersion = p.b.endpoint.counters().malformedBy[Malformation.BAD_VERSION];
         int n = 0;
         for (Tap.Seen s : all) {
             if (s.type() != Type.INIT) {
@@ -478,6 +481,7 @@ class HandshakeRequirementsTest {
             }
         }
         assertEquals(before + n, p.b.endpoint.counters().malformed);
+        assertEquals(byVersion + n, p.b.endpoint.counters().malformedBy[Malformation.BAD_VERSION]);
         p.run(MS);
         assertTrue(tap.seen.isEmpty());
     }

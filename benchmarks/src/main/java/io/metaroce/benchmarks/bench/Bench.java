@@ -18,12 +18,13 @@ public final class Bench {
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(List.of(args));
         boolean quick = words.remove("--quick");
-        String run = !words.isEmpty() && List.of("latency", "peers").contains(words.getFirst()) ? words.removeFirst() : "standard";
+        String run = !words.isEmpty() && List.of("latency", "peers", "flood").contains(words.getFirst()) ? words.removeFirst() : "standard";
         // The script has built it.
         String lab = System.getProperty("metaroce.lab", "");
         List<Measured> there = switch (run) {
             case "latency" -> Latency.all(quick, RESULTS.resolve("hlog"));
             case "peers" -> lab.isEmpty() ? PeerCase.loopback(quick) : PeerCase.lab(quick, lab);
+            case "flood" -> Flood.all();
             default -> Standard.all();
         };
         List<Measured> all = selected(there, words);

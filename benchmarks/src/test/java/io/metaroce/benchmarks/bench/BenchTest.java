@@ -158,4 +158,11 @@ class BenchTest {
         assertEquals("no route", Child.complaint("begun\nno route\n"));
         assertThrows(IllegalStateException.class, () -> Child.number("error: nothing", "y ([0-9.]+)"));
     }
+
+    @Test
+    void whatAFloodLeavesIsRead() {
+        assertEquals(List.of(new Value("share kept", "%", 93.5), new Value("packet, no flood", "ns", 360.1), new Value("packet, flood", "ns", 385),
+                new Value("strangers taken", "a packet", 0.067), new Value("stranger", "ns", 0)),
+                Flood.values("kept=93.50 without_ns=360.1 with_ns=385.0 taken_mpps=0.1 a_packet=0.067 drop_ns=0.0 pieces=1 of 2, 3 calm again=0\ndropped ..."));
+    }
 }

@@ -61,6 +61,7 @@ final class Ports {
     private static PacketPort udp(PortOptions options, NetAddress[] local) {
         UdpConfig config = new UdpConfig(local);
         config.sourcePorts = sourcePorts(options);
+        config.filter = true;
         return new UdpPort(config);
     }
 

@@ -21,6 +21,8 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
     private static final int MULTI_SEGMENT = PmdShim.MRPMD_RX_MULTI_SEGMENT();
     /** Below this a frame has no IP header; above, two words of MAC addresses can be read. */
     private static final int SHORTEST = Frame.ETHERNET_LENGTH + Frame.V4_LENGTH;
+    /** What is asked of a plane under a flood: by then a few hundred nanoseconds a turn are spent on it. */
+    private static final int LEAST_QUOTA = 8;
     private static final long MAPPED = 0x0000_ffff_0000_0000L;
 
     final Device device;
@@ -39,6 +41,10 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
     private final Parked.Visitor drop;
     private long nowNs;
     private boolean announced;
+    /** Frames to ask for at most, those that came with the last call, and how many of them were dropped here. */
+    private int quota = PmdShim.MRPMD_MAX_BURST();
+    private int taken;
+    private int dropped;
 
     Plane(int index, Device device, PlaneConfig config, NetAddress local, DpdkConfig port, TxBuffers buffers, int room, PortCounters counters, long nowNs) {
         this.index = (byte) index;
@@ -74,17 +80,33 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
 
     /** Appends received datagrams to {@code out}; what the last call gave becomes invalid. */
     void receive(RxBurst out) {
-        int most = Math.min(out.capacity - out.count, PmdShim.MRPMD_MAX_BURST());
-        int n = device.receive(rx.address(), most);
+        adapt(out);
+        int n = device.receive(rx.address(), Math.min(Math.min(out.capacity - out.count, quota), PmdShim.MRPMD_MAX_BURST()));
+        taken = n;
+        dropped = 0;
         MemorySegment r = rx;
         for (int i = 0; i < n; i++) {
             long address = r.get(ValueLayout.JAVA_LONG, DATA + 8L * i);
             int length = r.get(ValueLayout.JAVA_INT, LENGTH + 4L * i);
             int flags = r.get(ValueLayout.JAVA_INT, FLAGS + 4L * i);
             if (length < SHORTEST || (flags & MULTI_SEGMENT) != 0 || !frame(out, address, length, flags)) {
-                counters.rxDropped++;
+                dropped++;
             }
         }
+        counters.rxDropped += dropped;
+    }
+
+    /**
+     * A plane that brings almost nothing but what is dropped is asked for little in a turn, so that a flood on it leaves the core to the
+     * other planes. Where they are silent turns are short, and it loses little.
+     */
+    private void adapt(RxBurst last) {
+        if (taken > 0) {
+            int useless = dropped + last.useless[index];
+            int least = Math.min(LEAST_QUOTA, last.capacity);
+            quota = Math.min(last.capacity, 8 * useless > 7 * taken ? Math.max(Math.min(quota, last.capacity) / 2, least) : 2 * quota);
+        }
+        last.useless[index] = 0;
     }
 
     /** Returns false if the frame is to be dropped. */
@@ -94,7 +116,7 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         if (type == Frame.TYPE_VLAN || vlan != 0) {
             // Priority tags (VLAN 0) count as untagged.
             if (type != Frame.TYPE_VLAN || (Bytes.getU16(f + l3) & 0xfff) != vlan) {
-                return false;
+                return foreign();
             }
             type = Bytes.getU16(f + l3 + 2);
             l3 += Frame.VLAN_LENGTH;
@@ -104,9 +126,9 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         }
         long datagram = type == Frame.TYPE_IPV4 && v4 ? UdpInput.ipv4(f, length, l3, flags, (int) local.low(), local.port())
                 : type == Frame.TYPE_IPV6 && !v4 ? UdpInput.ipv6(f, length, l3, flags, local.high(), local.low(), local.port())
-                : type == Frame.TYPE_ARP ? UdpInput.OTHER : UdpInput.DROP;
+                : type == Frame.TYPE_ARP ? UdpInput.OTHER : UdpInput.FOREIGN;
         if (datagram < 0) {
-            return datagram == UdpInput.OTHER && host.input(Frame.view(f, length), l3, type, nowNs);
+            return datagram == UdpInput.FOREIGN ? foreign() : datagram == UdpInput.OTHER && host.input(Frame.view(f, length), l3, type, nowNs);
         }
         add(out, f, l3, UdpInput.offset(datagram), UdpInput.length(datagram));
         return true;
@@ -117,7 +139,12 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         boolean group = (Bytes.getU8(f) & 1) != 0;
         boolean question = type == Frame.TYPE_ARP || type == Frame.TYPE_IPV6 && !v4
                 && UdpInput.ipv6(f, length, l3, flags, local.high(), local.low(), local.port()) == UdpInput.OTHER;
-        return group && question && host.input(Frame.view(f, length), l3, type, nowNs);
+        return group && question ? host.input(Frame.view(f, length), l3, type, nowNs) : foreign();
+    }
+
+    private boolean foreign() {
+        counters.rxForeign++;
+        return false;
     }
 
     private void add(RxBurst out, long f, int l3, int offset, int length) {

@@ -17,8 +17,10 @@ import io.metaroce.bindings.dpdk.generated.PmdShim;
 final class UdpInput {
     /** Not UDP, but for this host: perhaps something to answer. */
     static final long OTHER = -1;
-    /** Malformed, corrupt, a fragment, or for someone else. */
+    /** Malformed, corrupt or a fragment. */
     static final long DROP = -2;
+    /** For another address or UDP port. */
+    static final long FOREIGN = -3;
 
     private static final int IP_GOOD = PmdShim.MRPMD_RX_IP_GOOD();
     private static final int IP_BAD = PmdShim.MRPMD_RX_IP_BAD();
@@ -44,28 +46,40 @@ final class UdpInput {
     /**
      * Checks an IPv4 packet at {@code l3} of a frame of {@code length} bytes at {@code f}.
      *
-     * @return offset and length of the UDP payload, or {@link #OTHER} or {@link #DROP}
+     * @return offset and length of the UDP payload, or {@link #OTHER}, {@link #DROP} or {@link #FOREIGN}
      */
     static long ipv4(long f, int length, int l3, int flags, int local, int port) {
         if (length < l3 + Frame.V4_LENGTH || getU8(f + l3 + Frame.V4_VERSION) >>> 4 != 4) {
             return DROP;
         }
+        if (getInt(f + l3 + Frame.V4_DESTINATION) != local) {
+            return FOREIGN;
+        }
         int header = (getU8(f + l3 + Frame.V4_VERSION) & 0xf) << 2;
         int total = getU16(f + l3 + Frame.V4_TOTAL);
-        if (header < Frame.V4_LENGTH || total < header || l3 + total > length || getInt(f + l3 + Frame.V4_DESTINATION) != local
+        if (header < Frame.V4_LENGTH || total < header || l3 + total > length
                 || (getU16(f + l3 + Frame.V4_FRAGMENT) & FRAGMENT_MASK) != 0 || (flags & IP_BAD) != 0) {
             return DROP;
+        }
+        int l4 = l3 + header;
+        int udpLength = total - header;
+        int protocol = getU8(f + l3 + Frame.V4_PROTOCOL);
+        // What is cheap to see goes before what is not.
+        if (protocol == Frame.PROTOCOL_UDP) {
+            if (udpLength < Frame.UDP_LENGTH) {
+                return DROP;
+            }
+            if (getU16(f + l4 + Frame.UDP_DESTINATION) != port) {
+                return FOREIGN;
+            }
+        } else if (protocol != Frame.PROTOCOL_ICMP) {
+            return FOREIGN;
         }
         if ((flags & IP_GOOD) == 0 && !InternetChecksum.holds(InternetChecksum.ipv4Header(f + l3, header))) {
             return DROP;
         }
-        if (getU8(f + l3 + Frame.V4_PROTOCOL) != Frame.PROTOCOL_UDP) {
+        if (protocol == Frame.PROTOCOL_ICMP) {
             return OTHER;
-        }
-        int l4 = l3 + header;
-        int udpLength = total - header;
-        if (udpLength < Frame.UDP_LENGTH || getU16(f + l4 + Frame.UDP_DESTINATION) != port) {
-            return DROP;
         }
         // RFC 768 lets the UDP length be shorter than what IP carries: the rest is padding.
         int said = getU16(f + l4 + Frame.UDP_LENGTH_FIELD);
@@ -95,11 +109,14 @@ final class UdpInput {
         boolean mine = getLong(f + l3 + Frame.V6_DESTINATION) == localHigh && getLong(f + l3 + Frame.V6_DESTINATION + 8) == localLow;
         if (next != Frame.PROTOCOL_UDP) {
             boolean multicast = getU8(f + l3 + Frame.V6_DESTINATION) == 0xff;
-            return next == Frame.PROTOCOL_ICMPV6 && (mine || multicast) ? OTHER : DROP;
+            return next == Frame.PROTOCOL_ICMPV6 && (mine || multicast) ? OTHER : FOREIGN;
         }
         int l4 = l3 + Frame.V6_LENGTH;
-        if (!mine || payload < Frame.UDP_LENGTH || getU16(f + l4 + Frame.UDP_DESTINATION) != port) {
+        if (mine && payload < Frame.UDP_LENGTH) {
             return DROP;
+        }
+        if (!mine || getU16(f + l4 + Frame.UDP_DESTINATION) != port) {
+            return FOREIGN;
         }
         int said = getU16(f + l4 + Frame.UDP_LENGTH_FIELD);
         // RFC 8200, section 8.1: no zero checksum over IPv6.

@@ -26,6 +26,8 @@ public final class UdpConfig {
     public boolean gso = true;
     /** Receive runs of datagrams as one (UDP_GRO) where the kernel can. */
     public boolean gro = true;
+    /** Have the kernel drop what is plainly no datagram of the transport's, where it can; counted in {@link io.metaroce.port.PortCounters#rxDropped}. */
+    public boolean filter;
     /** Let {@link UdpPorts} try {@link UdpPort}; without it {@link ChannelPort} is taken. */
     public boolean foreignCalls = true;
 

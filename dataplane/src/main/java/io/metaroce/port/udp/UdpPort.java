@@ -122,6 +122,10 @@ public final class UdpPort implements PacketPort {
         receiveBufferBytes[plane] = socket.receiveBuffer(config.receiveBufferBytes);
         gro &= config.gro && socket.option(Libc.IPPROTO_UDP(), Libc.UDP_GRO(), 1);
         socket.receiveEcn();
+        if (config.filter) {
+            // Best effort: the endpoint looks at everything itself.
+            SocketFilter.attach(state, socket.fd);
+        }
         // Best effort: without it the kernel's drops go uncounted.
         socket.option(Libc.SOL_SOCKET(), Libc.SO_RXQ_OVFL(), 1);
         local[plane] = new NetAddress(wished.high(), wished.low(), socket.port());

@@ -188,6 +188,46 @@ class RingIpv4Test {
         longUdp[39] += 1;
         dropped("UDP longer than IP", longUdp);
         assertEquals(0, driver.port.counters().rxDatagrams);
+        assertEquals(7, driver.port.counters().rxForeign, "MAC, address, port, TCP, VLAN, IPv6, unknown type");
+    }
+
+    @Test
+    void aPlaneThatBringsOnlyWhatIsDroppedIsAskedForLittle() {
+        byte[] good = datagram(2, 0, 0, pattern(64), false);
+        byte[] foreign = ipv4(mac, PEER_MAC, 0, 0, 17, PEER, LOCAL, 0, udp(1, PORT + 1, pattern(9), 0, false));
+        for (int i = 0; i < 200; i++) {
+            raw.inject(foreign);
+        }
+        assertEquals(List.of(64, 32, 16, 8, 8), droppedByCall(5));
+        for (int i = 0; i < 20; i++) {
+            driver.receive();
+        }
+        assertEquals(200, driver.port.counters().rxDropped);
+        // What the endpoint has no use for counts as well.
+        for (int i = 0; i < 3; i++) {
+            for (int k = 0; k < 20; k++) {
+                raw.inject(good);
+            }
+            assertEquals(8, driver.receive().size());
+            driver.rx.useless[0] += 8;
+        }
+        // Use has it take all again; one in eight is enough.
+        List<Integer> sizes = new java.util.ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            sizes.add(driver.receive().size());
+            driver.rx.useless[0] += sizes.getLast() * 7 / 8;
+        }
+        assertEquals(List.of(8, 16, 12), sizes);
+    }
+
+    private List<Integer> droppedByCall(int calls) {
+        List<Integer> each = new java.util.ArrayList<>();
+        for (int i = 0; i < calls; i++) {
+            long before = driver.port.counters().rxDropped;
+            driver.receive();
+            each.add((int) (driver.port.counters().rxDropped - before));
+        }
+        return each;
     }
 
     @Test
