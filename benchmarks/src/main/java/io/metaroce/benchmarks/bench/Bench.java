@@ -18,13 +18,14 @@ public final class Bench {
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(List.of(args));
         boolean quick = words.remove("--quick");
-        String run = !words.isEmpty() && List.of("latency", "peers", "flood").contains(words.getFirst()) ? words.removeFirst() : "standard";
+        String run = !words.isEmpty() && List.of("latency", "peers", "flood", "cost").contains(words.getFirst()) ? words.removeFirst() : "standard";
         // The script has built it.
         String lab = System.getProperty("metaroce.lab", "");
         List<Measured> there = switch (run) {
             case "latency" -> Latency.all(quick, RESULTS.resolve("hlog"));
             case "peers" -> lab.isEmpty() ? PeerCase.loopback(quick) : PeerCase.lab(quick, lab);
             case "flood" -> Flood.all();
+            case "cost" -> Cost.all(quick);
             default -> Standard.all();
         };
         List<Measured> all = selected(there, words);
@@ -54,7 +55,12 @@ public final class Bench {
         Results.append(file, machine, run, quick, outcomes);
         System.out.printf("%nappended to %s%n", file);
         try {
-            new Drawings(RESULTS.resolve("plots")).bars(run, outcomes);
+            Drawings drawings = new Drawings(RESULTS.resolve("plots"));
+            if (run.equals("cost")) {
+                drawings.curves(all.stream().map(Cost.class::cast).toList(), outcomes);
+            } else {
+                drawings.bars(run, outcomes);
+            }
             System.out.printf("drawn in %s%n", RESULTS.resolve("plots"));
         } catch (CliException e) {
             System.out.println("not drawn: " + e.getMessage());

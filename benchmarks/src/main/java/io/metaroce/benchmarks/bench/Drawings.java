@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler;
 
 /** Pictures of outcomes: a chart for each group and unit, medians as bars with what lay between the least and the most. */
@@ -27,6 +29,35 @@ final class Drawings {
                 pictures.save(chart(title, of), run + "-" + title.replaceAll("[^A-Za-z0-9]+", "-"));
             }
         });
+    }
+
+    /** A chart for each axis of {@link Cost}: nanoseconds against how much work there is, medians. */
+    void curves(List<Cost> costs, List<Outcome> outcomes) {
+        for (String axis : costs.stream().map(Cost::axis).distinct().toList()) {
+            List<Cost> points = costs.stream().filter(c -> c.axis().equals(axis)).toList();
+            boolean logarithmic = points.stream().allMatch(c -> c.x() > 0);
+            XYChart chart = new XYChartBuilder().width(1_000).height(600).title("cost of a packet, both endpoints, against " + axis).xAxisTitle(axis).yAxisTitle("ns")
+                    .theme(Styler.ChartTheme.XChart).build();
+            chart.getStyler().setXAxisLogarithmic(logarithmic).setYAxisMin(0.0);
+            boolean any = false;
+            for (String metric : List.of("both", "send", "receive")) {
+                List<Double> x = new ArrayList<>();
+                List<Double> y = new ArrayList<>();
+                for (Cost point : points) {
+                    outcomes.stream().filter(o -> o.name().equals(point.name()) && o.metric().equals(metric)).forEach(o -> {
+                        x.add(point.x());
+                        y.add(o.median());
+                    });
+                }
+                if (!x.isEmpty()) {
+                    chart.addSeries(metric, x, y);
+                    any = true;
+                }
+            }
+            if (any) {
+                pictures.save(chart, "cost-" + axis);
+            }
+        }
     }
 
     private static CategoryChart chart(String title, List<Outcome> of) {

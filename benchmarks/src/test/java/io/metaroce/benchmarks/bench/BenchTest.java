@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.metaroce.benchmarks.CostPair;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -164,5 +165,16 @@ class BenchTest {
         assertEquals(List.of(new Value("share kept", "%", 93.5), new Value("packet, no flood", "ns", 360.1), new Value("packet, flood", "ns", 385),
                 new Value("strangers taken", "a packet", 0.067), new Value("stranger", "ns", 0)),
                 Flood.values("kept=93.50 without_ns=360.1 with_ns=385.0 taken_mpps=0.1 a_packet=0.067 drop_ns=0.0 pieces=1 of 2, 3 calm again=0\ndropped ..."));
+    }
+
+    @Test
+    void costIsMeasuredFromTheLeastToTheMost() throws InterruptedException {
+        HashSet<String> names = new HashSet<>();
+        Cost.all(false).forEach(m -> assertTrue(names.add(m.name()), m.name() + " twice"));
+        assertTrue(names.containsAll(List.of("connections 1", "connections 4,000", "streams 1", "streams 100,000", "paths 1", "paths 256", "size 8 B", "size 16 MiB", "loss 0 %",
+                "loss 10 %")), names.toString());
+        List<Outcome> outcomes = run(new Cost("connections", 100, new CostPair.Work(100, 200, 16, 65_536, 50)));
+        assertEquals(List.of("both", "send", "receive", "message"), outcomes.stream().map(Outcome::metric).toList());
+        assertTrue(outcomes.getFirst().failure().isEmpty() && outcomes.getLast().median() > 10 * outcomes.getFirst().median(), outcomes.toString());
     }
 }
