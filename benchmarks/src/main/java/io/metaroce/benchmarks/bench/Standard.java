@@ -6,7 +6,7 @@ import io.metaroce.transport.TransportBenchmark;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The standard set: single parts, whole endpoints, poll loops, sockets. */
+/** The standard set: single parts, whole endpoints, poll loops, captures, sockets. */
 final class Standard {
     /** 1 % and 10 %, in numbers that do not fall into step with bursts. */
     private static final int[] LOSSES = {0, 101, 11};
@@ -36,6 +36,9 @@ final class Standard {
             List.of("io", "macswap", "raw").forEach(kind -> all.add(new PollLoop(device, kind)));
         }
         List.of("io", "raw", "port").forEach(kind -> all.add(new PollLoop("net_memif", kind)));
+        for (int payload : new int[] {256, 4096}) {
+            List.of("port", "endpoint").forEach(kind -> all.add(new Feed(kind, payload)));
+        }
         all.add(new UdpLoopback(false));
         all.add(new UdpLoopback(true));
         return all;
