@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.memory;
 
+import io.metaroce.bindings.libc.Pages;
 import io.metaroce.bindings.libc.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 
 /**
  * One bounded, zeroed block of off-heap memory that holds all fixed-size records of an endpoint.
@@ -15,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 public final class Slab {
     /** Records start on cache lines. */
     public static final int ALIGNMENT = 64;
+    private static final int SMALLEST_PAGE = 4096;
 
     private final MemorySegment memory;
     private final long start;
@@ -22,7 +25,16 @@ public final class Slab {
     private long top;
 
     public Slab(long bytes) {
-        memory = Arena.ofAuto().allocate(bytes, ALIGNMENT);
+        this(bytes, (size, alignment) -> Pages.allocate(Arena.ofAuto(), size));
+        // Whoever takes a record for the first time does not wait for the kernel to find memory for it.
+        for (long at = start; at < end; at += SMALLEST_PAGE) {
+            RawMemory.putByte(at, (byte) 0);
+        }
+    }
+
+    /** @param from gives zeroed memory that stays as long as the slab */
+    public Slab(long bytes, SegmentAllocator from) {
+        memory = from.allocate(bytes, ALIGNMENT);
         start = memory.address();
         end = start + bytes;
         top = start;

@@ -120,10 +120,14 @@ final class AckSender {
         long plane = state.plane(connection, planeNumber);
         long at = out.header();
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
-        int over = livePlane(connection, planeNumber);
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        int turn = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
-        long by = goodPath(connection, over, Integer.remainderUnsigned(turn, paths));
+        int turn = Integer.remainderUnsigned(slab.addInt(connection + ConnectionRecord.ACK_TURN, 1), paths);
+        int over = planeNumber;
+        long by = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP ? goodPath(connection, planeNumber, turn) : 0;
+        if (by == 0 || !isGood(by)) {
+            over = livePlane(connection, planeNumber);
+            by = goodPath(connection, over, turn);
+        }
         int route = over == planeNumber ? DataHeader.indexOf(slab.getInt(by + PathRecord.NUMBER)) + 1 : 0;
         long end = at + AckHeader.LENGTH;
         int blocks = 0;
@@ -135,15 +139,17 @@ final class AckSender {
             }
             slab.putLong(plane + PlaneRecord.DIRTY_HEAD, slab.getLong(path + PathRecord.RX_DIRTY_NEXT));
             slab.putInt(path + PathRecord.RX_DIRTY, 0);
-            end += block(end, path, route, nowNs);
-            told = told << 8 | DataHeader.indexOf(slab.getInt(path + PathRecord.NUMBER)) + 1 & 0xff;
+            int index = state.indexOf(connection, planeNumber, path);
+            end += block(end, path, DataHeader.pathOf(planeNumber, index), route, nowNs);
+            told = told << 8 | index + 1 & 0xff;
             blocks++;
         }
         int before = slab.getInt(plane + PlaneRecord.TOLD_PATHS);
         slab.putInt(plane + PlaneRecord.TOLD_PATHS, told);
         for (int left = repeats(connection, plane); left > 0 && before != 0 && blocks < AckHeader.MAX_PATH_BLOCKS; before >>>= 8) {
             if (!holds(told, before & 0xff)) {
-                end += block(end, state.path(connection, planeNumber, (before & 0xff) - 1), route, nowNs);
+                int index = (before & 0xff) - 1;
+                end += block(end, state.path(connection, planeNumber, index), DataHeader.pathOf(planeNumber, index), route, nowNs);
                 blocks++;
                 left--;
             }
@@ -259,11 +265,13 @@ final class AckSender {
         return slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD;
     }
 
-    private int block(long at, long path, int route, long nowNs) {
+    private int block(long at, long path, int number, int route, long nowNs) {
         slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & PathRecord.DOUBTED | route);
         int base = slab.getInt(path + PathRecord.RX_BASE);
+        int span = slab.getInt(path + PathRecord.RX_TOP) - base;
         int words = 0;
-        for (int i = 0; i < PathBlock.MAX_WORDS; i++) {
+        // Nothing stands beyond the span.
+        for (int i = 0; i << 6 < span; i++) {
             long word = slab.getLong(path + PathRecord.RX_BITS + 8L * i);
             if (word != 0) {
                 for (; words <= i; words++) {
@@ -271,11 +279,11 @@ final class AckSender {
                 }
             }
         }
-        PathBlock.path(at, slab.getInt(path + PathRecord.NUMBER));
+        PathBlock.path(at, number);
         PathBlock.epoch(at, slab.getInt(path + PathRecord.RX_EPOCH));
         PathBlock.words(at, words);
         PathBlock.cumulative(at, base);
-        PathBlock.span(at, slab.getInt(path + PathRecord.RX_TOP) - base);
+        PathBlock.span(at, span);
         long echoNs = slab.getLong(path + PathRecord.RX_ECHO_NS);
         long hold = echoNs == PathReceiver.NOTHING_TO_ECHO ? PathBlock.NO_HOLD : (nowNs - echoNs) / PathBlock.HOLD_UNIT_NS;
         PathBlock.hold(at, (int) Math.min(hold, PathBlock.NO_HOLD));

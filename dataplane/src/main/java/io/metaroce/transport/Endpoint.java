@@ -417,7 +417,7 @@ public final class Endpoint {
         into.planeDown = slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.UP;
         into.planeShare = slab.getFloat(plane + PlaneRecord.SHARE);
         into.sourcePort = slab.getInt(path + PathRecord.SOURCE_PORT);
-        into.epoch = slab.getInt(path + PathRecord.EPOCH);
+        into.epoch = slab.getInt(path + PathRecord.EPOCH) & ~PathRecord.USED;
         into.state = slab.getInt(path + PathRecord.STATE);
         into.packets = slab.getLong(path + PathRecord.PACKETS);
         into.retransmissions = slab.getLong(path + PathRecord.RETRANSMISSIONS);

@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import io.metaroce.wire.NetAddress;
+import java.lang.foreign.SegmentAllocator;
 
 /** What an {@link Endpoint} is built with. Read once by its constructor, which checks every range. */
 public final class EndpointConfig {
@@ -73,7 +74,14 @@ public final class EndpointConfig {
     public long[] planeRatesKbps;
     /** Packets a plane of ours can hold unread. */
     public int receiveBufferPackets = 1024;
+    /** Gives the zeroed memory that all records lie in, for the life of the endpoint; null: each endpoint gets its own from the system. */
+    public SegmentAllocator memory;
     public int integrity = INTEGRITY_FULL;
+    /**
+     * Whether payload that arrives is copied to its place. False: for a port whose datagrams carry none, only its length, as in a
+     * simulation; everything else is done. Not with {@link #INTEGRITY_FULL} or encryption, which read payload.
+     */
+    public boolean placesPayload = true;
     /** Silence after which a peer counts as lost, ns. */
     public long peerTimeoutNs = 1_500_000_000L;
     public long connectTimeoutNs = 3_000_000_000L;
@@ -148,6 +156,9 @@ public final class EndpointConfig {
         range("run length", runLength, 1, 64);
         range("receive buffer", receiveBufferPackets, 4, 1 << 24);
         range("integrity", integrity, INTEGRITY_HEADER, INTEGRITY_FULL);
+        if (!placesPayload && (integrity != INTEGRITY_HEADER || security != null)) {
+            throw new IllegalArgumentException("payload that is not there can neither be checked nor decrypted");
+        }
         range("violations", maxViolations, 0, Integer.MAX_VALUE);
         range("RESETs a second", resetsPerSecond, 0, 1_000_000);
         if (peerTimeoutNs < 3 * Limits.KEEPALIVE_NS) {

@@ -99,7 +99,7 @@ final class EndpointState {
         pathsPerConnection = config.planes() * config.pathsPerPlane;
         windowBytes = config.streamWindowPackets / 8;
         windowMask = config.streamWindowPackets - 1;
-        slab = new Slab(RecordPool.bytes(ConnectionRecord.BYTES, n)
+        long bytes = RecordPool.bytes(ConnectionRecord.BYTES, n)
                 + RecordPool.bytes((long) PlaneRecord.BYTES * config.planes(), n)
                 + Slab.roundUp((long) PathRecord.BYTES * pathsPerConnection * n)
                 + RecordPool.bytes(PacketRecord.BYTES, config.maxPacketsOut)
@@ -115,7 +115,8 @@ final class EndpointState {
                 + Slab.roundUp(config.maxSegments > 1 ? config.payloadMtu : 0)
                 + RecordPool.bytes(inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests)
                 + RecordPool.bytes(ParkedRecord.bytes(config.planes()), config.maxParked) + Names.bytes(n, config.maxParked)
-                + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64) + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount));
+                + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64) + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount);
+        slab = config.memory == null ? new Slab(bytes) : new Slab(bytes, config.memory);
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
         pathBase = slab.carve((long) PathRecord.BYTES * pathsPerConnection * n);
@@ -329,6 +330,11 @@ final class EndpointState {
     long path(long connection, int plane, int index) {
         return slab.getLong(connection + ConnectionRecord.FIRST_PATH)
                 + ((long) plane * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE) + index) * PathRecord.BYTES;
+    }
+
+    /** Index of a path in its plane, without a look at the path. */
+    int indexOf(long connection, int plane, long path) {
+        return (int) ((path - path(connection, plane, 0)) / PathRecord.BYTES);
     }
 
     /** A packet of this connection's peer broke the rules and has no effect; too many of them end the connection. */

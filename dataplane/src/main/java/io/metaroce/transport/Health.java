@@ -206,8 +206,11 @@ final class Health {
             dueNs = Math.min(dueNs, planeHealth.dueNs(connection, plane, p, nowNs));
             graceNs = Math.min(graceNs, state.graceNs(plane));
             int perPlane = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-            for (int i = 0; i < perPlane; i++) {
+            // Behind the last path with packets out nothing is to be found, unless routes are tried.
+            int left = slab.getInt(plane + PlaneRecord.IN_FLIGHT);
+            for (int i = 0; i < perPlane && (left > 0 || slab.getInt(connection + SICK_PATHS) > 0); i++) {
                 long path = state.path(connection, p, i);
+                left -= slab.getInt(path + PathRecord.IN_FLIGHT);
                 if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING) {
                     if (triesRoutes(plane, i)) {
                         retryRoute(connection, plane, path, nowNs);

@@ -135,6 +135,10 @@ final class PathReceiver {
     }
 
     private int runOfOnes(long path) {
+        long first = slab.getLong(path + PathRecord.RX_BITS);
+        if (first != -1L) {
+            return Long.numberOfTrailingZeros(~first);
+        }
         int run = 0;
         for (int i = 0; i < WORDS; i++) {
             int ones = Long.numberOfTrailingZeros(~slab.getLong(path + PathRecord.RX_BITS + 8L * i));
@@ -147,9 +151,16 @@ final class PathReceiver {
     }
 
     private void shift(long path, int by) {
-        int base = slab.getInt(path + PathRecord.RX_BASE) + by;
+        int from = slab.getInt(path + PathRecord.RX_BASE);
+        int top = slab.getInt(path + PathRecord.RX_TOP);
+        int base = from + by;
         slab.putInt(path + PathRecord.RX_BASE, base);
-        slab.putInt(path + PathRecord.RX_TOP, Serial.max(slab.getInt(path + PathRecord.RX_TOP), base));
+        slab.putInt(path + PathRecord.RX_TOP, Serial.max(top, base));
+        if (top - from <= Long.SIZE) {
+            // Nothing stands beyond the first word, as on most paths.
+            slab.putLong(path + PathRecord.RX_BITS, by >= Long.SIZE ? 0 : slab.getLong(path + PathRecord.RX_BITS) >>> by);
+            return;
+        }
         int words = by >>> 6;
         int bits = by & 63;
         for (int i = 0; i < WORDS; i++) {

@@ -93,7 +93,7 @@ final class PathSender {
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         slab.addLong(path + PathRecord.PACKETS, 1);
-        slab.putInt(path + PathRecord.EPOCH_USED, 1);
+        slab.putInt(path + PathRecord.EPOCH, slab.getInt(path + PathRecord.EPOCH) | PathRecord.USED);
         return psn;
     }
 
@@ -351,9 +351,9 @@ final class PathSender {
 
     /** An epoch that carried no data stays: the receiver is never more than one behind, however long a route is dead. */
     private void nextEpoch(long path) {
-        if (slab.getInt(path + PathRecord.EPOCH_USED) != 0) {
-            slab.addInt(path + PathRecord.EPOCH, 1);
-            slab.putInt(path + PathRecord.EPOCH_USED, 0);
+        int epoch = slab.getInt(path + PathRecord.EPOCH);
+        if ((epoch & PathRecord.USED) != 0) {
+            slab.putInt(path + PathRecord.EPOCH, epoch + 1 & ~PathRecord.USED);
         }
     }
 

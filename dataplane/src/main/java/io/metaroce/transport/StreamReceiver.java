@@ -348,14 +348,18 @@ final class StreamReceiver {
 
     private void place(long connection, long at, long address, int length) {
         if (length > 0) {
-            Bytes.copy(at + DataHeader.LENGTH, address, length);
+            if (state.config.placesPayload) {
+                Bytes.copy(at + DataHeader.LENGTH, address, length);
+            }
             state.statsOf(connection).bytesReceived += length;
         }
     }
 
     private void scatter(long connection, long at, long list, int offset, int length) {
         if (length > 0) {
-            state.segments.scatter(at + DataHeader.LENGTH, list, offset, length);
+            if (state.config.placesPayload) {
+                state.segments.scatter(at + DataHeader.LENGTH, list, offset, length);
+            }
             state.statsOf(connection).bytesReceived += length;
         }
     }

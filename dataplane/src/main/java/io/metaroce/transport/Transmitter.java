@@ -202,7 +202,8 @@ final class Transmitter {
             path = spray.path;
             room = Math.min(limit, spray.room);
         }
-        while (sent < room && slab.getLong(path + PathRecord.RTX_HEAD) != 0 && spanFree(path)) {
+        boolean repeats = slab.getInt(spray.plane + PlaneRecord.RTX_PACKETS) != 0;
+        while (repeats && sent < room && slab.getLong(path + PathRecord.RTX_HEAD) != 0 && spanFree(path)) {
             long packet = state.removeFirst(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL);
             slab.addInt(path + PathRecord.RTX_COUNT, -1);
             slab.addInt(spray.plane + PlaneRecord.RTX_PACKETS, -1);

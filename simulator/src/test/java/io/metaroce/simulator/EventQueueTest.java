@@ -38,6 +38,41 @@ class EventQueueTest {
         assertTrue(queue.isEmpty());
     }
 
+    /** Thousands in a few nanoseconds, many at the same picosecond, and more while they are taken. */
+    @Test
+    void takesCrowdsByTimeThenOrder() {
+        EventQueue queue = new EventQueue();
+        PriorityQueue<Expected> model = new PriorityQueue<>(Comparator.comparingLong(Expected::at).thenComparingLong(Expected::order));
+        SplittableRandom random = new SplittableRandom(8);
+        long order = 0;
+        for (int i = 0; i < 30_000; i++) {
+            long at = 50_000 + random.nextLong(20_000);
+            queue.at(at, i);
+            model.add(new Expected(at, order++, i));
+        }
+        long[] foreseen = new long[1];
+        queue.foresight((words, count) -> foreseen[0] += count);
+        for (int i = 0; !model.isEmpty(); i++) {
+            Expected next = model.poll();
+            assertEquals(next.event, queue.take());
+            assertEquals(next.at, queue.nowPs());
+            if (i < 1_000) {
+                long gap = random.nextLong(9_000);
+                queue.at(queue.nowPs() + gap, 100_000 + i);
+                model.add(new Expected(queue.nowPs() + gap, order++, 100_000 + i));
+            }
+        }
+        assertTrue(queue.isEmpty());
+        assertTrue(foreseen[0] >= 30_000, "all but those scheduled for the present");
+    }
+
+    @Test
+    void numbersThatDoNotFitAreRefused() {
+        EventQueue queue = new EventQueue();
+        assertThrows(IllegalArgumentException.class, () -> queue.at(1, 1L << 52));
+        assertThrows(IllegalArgumentException.class, () -> queue.at(1, -1));
+    }
+
     @Test
     void thePastIsRefused() {
         EventQueue queue = new EventQueue();

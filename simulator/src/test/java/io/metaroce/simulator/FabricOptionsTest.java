@@ -32,19 +32,19 @@ class FabricOptionsTest {
         config.frameOverhead = 0;
         Topology t = Topologies.leafSpine(new Topologies.Size(64, 8, 1, GBPS_400, 1_000), 8);
         fabric = new Fabric(t, config, events, 0, (host, packet) -> {
-            arrivals.add(new Arrival(events.nowPs(), host, fabric.packets.source[packet], fabric.packets.trimmed[packet]));
+            arrivals.add(new Arrival(events.nowPs(), host, fabric.packets.source(packet), fabric.packets.trimmed(packet)));
             fabric.packets.give(packet);
         });
     }
 
     private void send(int source, int destination, int payload) {
         int packet = fabric.packets.take();
-        fabric.packets.source[packet] = source;
-        fabric.packets.destination[packet] = destination;
-        fabric.packets.plane[packet] = 0;
-        fabric.packets.sourcePort[packet] = 50_000;
-        fabric.packets.headerLength[packet] = SIZE - 4_096;
-        fabric.packets.payloadLength[packet] = payload;
+        fabric.packets.source(packet, source);
+        fabric.packets.destination(packet, destination);
+        fabric.packets.plane(packet, 0);
+        fabric.packets.sourcePort(packet, 50_000);
+        fabric.packets.headerLength(packet, SIZE - 4_096);
+        fabric.packets.payloadLength(packet, payload);
         fabric.send(packet);
     }
 

@@ -31,7 +31,7 @@ class FabricTest {
     private Fabric fabric(Topology topology, FabricConfig config) {
         config.frameOverhead = 0;
         fabric = new Fabric(topology, config, events, 0, (host, packet) -> {
-            arrivals.add(new Arrival(events.nowPs(), host, fabric.packets.source[packet], fabric.packets.marked[packet]));
+            arrivals.add(new Arrival(events.nowPs(), host, fabric.packets.source(packet), fabric.packets.marked(packet)));
             fabric.packets.give(packet);
         });
         return fabric;
@@ -43,12 +43,12 @@ class FabricTest {
 
     private void send(int source, int destination, int plane, int port) {
         int packet = fabric.packets.take();
-        fabric.packets.source[packet] = source;
-        fabric.packets.destination[packet] = destination;
-        fabric.packets.plane[packet] = (byte) plane;
-        fabric.packets.sourcePort[packet] = port;
-        fabric.packets.headerLength[packet] = 64;
-        fabric.packets.payloadLength[packet] = SIZE - 64;
+        fabric.packets.source(packet, source);
+        fabric.packets.destination(packet, destination);
+        fabric.packets.plane(packet, plane);
+        fabric.packets.sourcePort(packet, port);
+        fabric.packets.headerLength(packet, 64);
+        fabric.packets.payloadLength(packet, SIZE - 64);
         fabric.send(packet);
     }
 

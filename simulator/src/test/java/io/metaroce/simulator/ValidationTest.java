@@ -74,7 +74,7 @@ class ValidationTest {
             Fabric[] fabric = new Fabric[1];
             fabric[0] = new Fabric(Topologies.leafSpine(new Topologies.Size(128, 64, 1, 400_000_000_000L, 1_000), 2), config, events, 0,
                     (host, packet) -> {
-                        waited[0] += events.nowPs() - sentPs[fabric[0].packets.sourcePort[packet]] - 2 * (servicePs + 1e6);
+                        waited[0] += events.nowPs() - sentPs[fabric[0].packets.sourcePort(packet)] - 2 * (servicePs + 1e6);
                         fabric[0].packets.give(packet);
                     });
             SplittableRandom random = new SplittableRandom(11);
@@ -93,12 +93,12 @@ class ValidationTest {
                 int i = (int) event;
                 int packet = fabric[0].packets.take();
                 // From 63 hosts in turn, so that hardly any waits at its own port.
-                fabric[0].packets.source[packet] = 1 + i % 63;
-                fabric[0].packets.destination[packet] = 0;
-                fabric[0].packets.plane[packet] = 0;
-                fabric[0].packets.sourcePort[packet] = i;
-                fabric[0].packets.headerLength[packet] = 64;
-                fabric[0].packets.payloadLength[packet] = 4_096;
+                fabric[0].packets.source(packet, 1 + i % 63);
+                fabric[0].packets.destination(packet, 0);
+                fabric[0].packets.plane(packet, 0);
+                fabric[0].packets.sourcePort(packet, i);
+                fabric[0].packets.headerLength(packet, 64);
+                fabric[0].packets.payloadLength(packet, 4_096);
                 fabric[0].send(packet);
             }
             double expected = load / (2 * (1 - load));

@@ -6,44 +6,65 @@ import java.util.Arrays;
 /**
  * Events in virtual time, taken out by (time, order of scheduling): same calls, same order, always.
  *
- * <p>A calendar: the near future is a ring of buckets {@value #BUCKET_PS_LOG2} bits of picoseconds wide, each an unsorted list;
- * the bucket that time is in is a heap; what lies beyond the ring is a second heap. Events are records in one growing array, so
- * nothing is allocated for one. One thread.
+ * <p>A calendar: the near future is a ring of buckets {@value #BUCKET_PS_LOG2} bits of picoseconds wide; what lies beyond the ring is a
+ * heap. An event is one word, its time within its bucket above its number. A bucket keeps its words in the order of scheduling, in
+ * chunks of a cache line: memory that was touched a microsecond of virtual time ago has long left the caches, so that what counts is
+ * how many lines an event takes and whether the next one is known before the last one has come. The bucket that time is in is a sorted
+ * array. Nothing is allocated for an event. One thread.
  */
 public final class EventQueue {
+    /** Hears of events shortly before they are taken. */
+    public interface Foresight {
+        /**
+         * These words are the next bucket's, in the order of scheduling; {@link #event} says what they stand for. They may be looked
+         * at, so that memory they need is fetched for all at a time. Nothing may depend on this call.
+         */
+        void coming(long[] words, int count);
+    }
+
     /** 2^12 ps = 4.1 ns: some ten events on a busy fabric of 64 hosts. */
     private static final int BUCKET_PS_LOG2 = 12;
     /** 2^16 buckets: 268 us ahead. */
     private static final int RING = 1 << 16;
-    private static final int NONE = -1;
-    /** Bits of a number of scheduling: below the bits of time within a bucket in the key of the present's heap. */
-    private static final int ORDER_BITS = 63 - BUCKET_PS_LOG2;
+    /** Bits of an event; its time within the bucket stands above. */
+    private static final int EVENT_BITS = Long.SIZE - BUCKET_PS_LOG2;
+    private static final long EVENT = (1L << EVENT_BITS) - 1;
 
-    /* A record: time, number of scheduling, event, next record of its list. Half a cache line. */
-    private static final int RECORD = 4;
-    private static final int TIME = 0;
-    private static final int ORDER = 1;
-    private static final int EVENT = 2;
-    private static final int NEXT = 3;
-    private long[] records = new long[1024 * RECORD];
-    /** Index of the first word of a free record. */
-    private int free = NONE;
-    private int used;
+    /* A chunk: seven words of events and the index of the next chunk's first word. */
+    private static final int CHUNK = 8;
+    private static final int LINK = CHUNK - 1;
+    private static final int NONE = 0;
+    /** The first chunk is not used: its index means "none". */
+    private long[] chunks = new long[1024 * CHUNK];
+    private int[] freeChunks = new int[1024];
+    private int free;
+    private int used = CHUNK;
 
-    private final int[] bucket = new int[RING];
+    /** Of each bucket: index of its first chunk, and of the word to write next; {@link #NONE} while it is empty. */
+    private final int[] bucket = new int[2 * RING];
     /** A bit for each bucket that is not empty. */
     private final long[] occupied = new long[RING / Long.SIZE];
-    private final Present present = new Present();
     private final Far far = new Far();
-    /** Number of the bucket that time is in, counted from time 0. */
+    /** Number of the bucket that time is in, counted from time 0, and its words: taken ones, then those to come. */
     private long here;
+    private long[] present = new long[64];
+    private long[] sorting = new long[64];
+    private int next;
+    private int end;
     private int inRing;
     private long scheduled;
     private long taken;
     private long nowPs;
+    private Foresight foresight = (words, count) -> { };
 
-    public EventQueue() {
-        Arrays.fill(bucket, NONE);
+    /** Who is to hear of events. */
+    public void foresight(Foresight of) {
+        foresight = of;
+    }
+
+    /** The event of a word that {@link Foresight} is shown. */
+    public static long event(long word) {
+        return word & EVENT;
     }
 
     /** Time of the event taken last, ps. */
@@ -57,92 +78,161 @@ public final class EventQueue {
     }
 
     public boolean isEmpty() {
-        return present.size == 0 && inRing == 0 && far.size == 0;
+        return next == end && inRing == 0 && far.size == 0;
     }
 
-    /** Schedules {@code event} at {@code atPs}, not before the present. */
+    /** Schedules {@code event}, 0 to 2^52 - 1, at {@code atPs}, not before the present. */
     public void at(long atPs, long event) {
-        if (atPs < nowPs) {
-            throw new IllegalArgumentException("an event at " + atPs + " ps, before the present " + nowPs);
+        if (atPs < nowPs || (event & ~EVENT) != 0) {
+            throw new IllegalArgumentException("event " + event + " at " + atPs + " ps, the present being " + nowPs);
         }
         long number = atPs >>> BUCKET_PS_LOG2;
+        long word = atPs << EVENT_BITS | event;
         if (number == here) {
-            present.push(key(atPs, scheduled++), event);
-            return;
-        }
-        int r = free;
-        if (r != NONE) {
-            free = (int) records[r + NEXT];
+            intoPresent(word);
+        } else if (number - here < RING) {
+            intoRing(number, word);
         } else {
-            r = used;
-            used += RECORD;
-            if (r == records.length) {
-                records = Arrays.copyOf(records, 2 * r);
-            }
-        }
-        records[r + TIME] = atPs;
-        records[r + ORDER] = scheduled++;
-        records[r + EVENT] = event;
-        if (number - here < RING) {
-            intoRing(r, number);
-        } else {
-            far.push(r);
+            far.push(atPs, scheduled++, event);
         }
     }
 
     /** Takes the next event; the queue must not be empty. */
     public long take() {
-        if (present.size == 0) {
+        if (next == end) {
             advance();
         }
-        nowPs = here << BUCKET_PS_LOG2 | present.keys[0] >>> ORDER_BITS;
+        long word = present[next++];
+        nowPs = here << BUCKET_PS_LOG2 | word >>> EVENT_BITS;
         taken++;
-        return present.pop();
+        return word & EVENT;
     }
 
-    private static long key(long atPs, long order) {
-        return (atPs & (1L << BUCKET_PS_LOG2) - 1) << ORDER_BITS | order;
-    }
-
-    private void intoRing(int r, long number) {
+    private void intoRing(long number, long word) {
         int i = (int) number & RING - 1;
-        records[r + NEXT] = bucket[i];
-        bucket[i] = r;
-        occupied[i >> 6] |= 1L << i;
+        int at = bucket[2 * i + 1];
+        if (at == NONE) {
+            at = takeChunk();
+            bucket[2 * i] = at;
+            occupied[i >> 6] |= 1L << i;
+        } else if ((at & CHUNK - 1) == LINK) {
+            int following = takeChunk();
+            chunks[at] = following;
+            at = following;
+        }
+        chunks[at] = word;
+        bucket[2 * i + 1] = at + 1;
         inRing++;
     }
 
-    private void intoPresent(int r) {
-        present.push(key(records[r + TIME], records[r + ORDER]), records[r + EVENT]);
-        records[r + NEXT] = free;
-        free = r;
+    private int takeChunk() {
+        if (free > 0) {
+            return freeChunks[--free];
+        }
+        int chunk = used;
+        used += CHUNK;
+        if (used > chunks.length) {
+            chunks = Arrays.copyOf(chunks, 2 * chunks.length);
+            freeChunks = Arrays.copyOf(freeChunks, 2 * freeChunks.length);
+        }
+        return chunk;
+    }
+
+    /** Behind all of the same time: what is scheduled now comes after what was scheduled earlier. */
+    private void intoPresent(long word) {
+        if (next == end) {
+            next = 0;
+            end = 0;
+        } else if (end == present.length) {
+            present = Arrays.copyOf(present, 2 * end);
+        }
+        int i = end++;
+        while (i > next && (present[i - 1] >>> EVENT_BITS) > (word >>> EVENT_BITS)) {
+            present[i] = present[i - 1];
+            i--;
+        }
+        present[i] = word;
     }
 
     /** Moves to the next bucket with events. */
     private void advance() {
         long nearest = inRing > 0 ? here + distance() : Long.MAX_VALUE;
         if (far.size > 0) {
-            nearest = Math.min(nearest, far.number());
+            nearest = Math.min(nearest, far.timePs[0] >>> BUCKET_PS_LOG2);
         }
         here = nearest;
-        int i = (int) here & RING - 1;
-        for (int r = bucket[i]; r != NONE; ) {
-            int following = (int) records[r + NEXT];
-            intoPresent(r);
-            inRing--;
-            r = following;
+        // What lay far away was scheduled before anything that is in the ring as near as that.
+        while (far.size > 0 && (far.timePs[0] >>> BUCKET_PS_LOG2) - here < RING) {
+            intoRing(far.timePs[0] >>> BUCKET_PS_LOG2, far.timePs[0] << EVENT_BITS | far.event[0]);
+            far.pop();
         }
-        bucket[i] = NONE;
-        occupied[i >> 6] &= ~(1L << i);
-        while (far.size > 0 && far.number() - here < RING) {
-            long number = far.number();
-            int r = far.pop();
-            if (number == here) {
-                intoPresent(r);
-            } else {
-                intoRing(r, number);
+        empty((int) here & RING - 1);
+        foresight.coming(present, end);
+        sort();
+    }
+
+    /** Takes a bucket's words into {@link #present}, in order of scheduling. */
+    private void empty(int i) {
+        int last = bucket[2 * i + 1];
+        next = 0;
+        end = 0;
+        for (int at = bucket[2 * i]; ; at = (int) chunks[at + LINK]) {
+            boolean isLast = at == (last & -CHUNK);
+            int count = isLast ? last - at : LINK;
+            if (end + CHUNK > present.length) {
+                present = Arrays.copyOf(present, 2 * present.length);
+            }
+            System.arraycopy(chunks, at, present, end, count);
+            end += count;
+            freeChunks[free++] = at;
+            if (isLast) {
+                break;
             }
         }
+        bucket[2 * i] = NONE;
+        bucket[2 * i + 1] = NONE;
+        occupied[i >> 6] &= ~(1L << i);
+        inRing -= end;
+    }
+
+    /** By time, stable. */
+    private void sort() {
+        if (end > 64) {
+            radix(EVENT_BITS);
+            radix(EVENT_BITS + BUCKET_PS_LOG2 / 2);
+            return;
+        }
+        for (int i = 1; i < end; i++) {
+            long word = present[i];
+            int j = i;
+            while (j > 0 && (present[j - 1] >>> EVENT_BITS) > (word >>> EVENT_BITS)) {
+                present[j] = present[j - 1];
+                j--;
+            }
+            present[j] = word;
+        }
+    }
+
+    private static final int DIGITS = 1 << BUCKET_PS_LOG2 / 2;
+    private final int[] digits = new int[DIGITS + 1];
+
+    private void radix(int shift) {
+        if (sorting.length < present.length) {
+            sorting = new long[present.length];
+        }
+        Arrays.fill(digits, 0);
+        for (int i = 0; i < end; i++) {
+            digits[((int) (present[i] >>> shift) & DIGITS - 1) + 1]++;
+        }
+        for (int d = 1; d < DIGITS; d++) {
+            digits[d] += digits[d - 1];
+        }
+        for (int i = 0; i < end; i++) {
+            sorting[digits[(int) (present[i] >>> shift) & DIGITS - 1]++] = present[i];
+        }
+        long[] sorted = sorting;
+        sorting = present;
+        present = sorted;
     }
 
     /** Buckets from here to the first one ahead that has events. */
@@ -159,92 +249,60 @@ public final class EventQueue {
         return 1 + at - from + Long.numberOfTrailingZeros(occupied[(at & RING - 1) >> 6]);
     }
 
-    /** The events of the bucket that time is in: a binary heap by time within it and order, in one number. */
-    private static final class Present {
-        long[] keys = new long[64];
-        long[] events = new long[64];
+    /** What lies beyond the ring: a binary heap by time and order. */
+    private static final class Far {
+        long[] timePs = new long[256];
+        long[] order = new long[256];
+        long[] event = new long[256];
         int size;
 
-        void push(long key, long event) {
-            if (size == keys.length) {
-                keys = Arrays.copyOf(keys, 2 * size);
-                events = Arrays.copyOf(events, 2 * size);
+        private boolean before(long aPs, long aOrder, int b) {
+            return aPs < timePs[b] || aPs == timePs[b] && aOrder < order[b];
+        }
+
+        private void move(int from, int to) {
+            timePs[to] = timePs[from];
+            order[to] = order[from];
+            event[to] = event[from];
+        }
+
+        private void put(int at, long atPs, long number, long what) {
+            timePs[at] = atPs;
+            order[at] = number;
+            event[at] = what;
+        }
+
+        void push(long atPs, long number, long what) {
+            if (size == timePs.length) {
+                timePs = Arrays.copyOf(timePs, 2 * size);
+                order = Arrays.copyOf(order, 2 * size);
+                event = Arrays.copyOf(event, 2 * size);
             }
             int i = size++;
-            while (i > 0 && key < keys[(i - 1) >> 1]) {
-                int parent = (i - 1) >> 1;
-                keys[i] = keys[parent];
-                events[i] = events[parent];
-                i = parent;
-            }
-            keys[i] = key;
-            events[i] = event;
-        }
-
-        long pop() {
-            long top = events[0];
-            long last = keys[--size];
-            int i = 0;
-            for (int child = 1; child < size; child = 2 * i + 1) {
-                if (child + 1 < size && keys[child + 1] < keys[child]) {
-                    child++;
-                }
-                if (keys[child] >= last) {
-                    break;
-                }
-                keys[i] = keys[child];
-                events[i] = events[child];
-                i = child;
-            }
-            keys[i] = last;
-            events[i] = events[size];
-            return top;
-        }
-    }
-
-    /** What lies beyond the ring: a binary heap of records by time and order. */
-    private final class Far {
-        int[] heap = new int[256];
-        int size;
-
-        /** Bucket of the first one. */
-        long number() {
-            return records[heap[0] + TIME] >>> BUCKET_PS_LOG2;
-        }
-
-        private boolean before(int a, int b) {
-            long earlier = records[a + TIME] - records[b + TIME];
-            return earlier < 0 || earlier == 0 && records[a + ORDER] < records[b + ORDER];
-        }
-
-        void push(int r) {
-            if (size == heap.length) {
-                heap = Arrays.copyOf(heap, 2 * size);
-            }
-            int i = size++;
-            while (i > 0 && before(r, heap[(i - 1) >> 1])) {
-                heap[i] = heap[(i - 1) >> 1];
+            while (i > 0 && before(atPs, number, (i - 1) >> 1)) {
+                move((i - 1) >> 1, i);
                 i = (i - 1) >> 1;
             }
-            heap[i] = r;
+            put(i, atPs, number, what);
         }
 
-        int pop() {
-            int top = heap[0];
-            int last = heap[--size];
+        void pop() {
+            size--;
+            long lastPs = timePs[size];
+            long lastOrder = order[size];
+            long last = event[size];
             int i = 0;
             for (int child = 1; child < size; child = 2 * i + 1) {
-                if (child + 1 < size && before(heap[child + 1], heap[child])) {
+                if (child + 1 < size && before(timePs[child + 1], order[child + 1], child)) {
                     child++;
                 }
-                if (!before(heap[child], last)) {
+                if (before(lastPs, lastOrder, child)) {
                     break;
                 }
-                heap[i] = heap[child];
+                move(child, i);
                 i = child;
             }
-            heap[i] = last;
-            return top;
+            put(i, lastPs, lastOrder, last);
         }
     }
 }

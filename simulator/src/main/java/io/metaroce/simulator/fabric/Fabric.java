@@ -5,6 +5,7 @@ import io.metaroce.simulator.core.EventQueue;
 import io.metaroce.simulator.core.Mix;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -41,42 +42,21 @@ public final class Fabric {
 
     private final int hosts;
     private final int linkCount;
-    private final int[] to;
-    private final double[] psPerByte;
-    private final double[] fullPsPerByte;
-    private final long[] delayPs;
-    private final long[] queueBytes;
-    private final long[] busyPs;
-    /** Until when urgent packets occupy the link, where they overtake. */
-    private final long[] headersPs;
+    /** By number of the link. */
+    private final Output[] outputs;
     private final Pausing pausing;
-    private final int[] linkFrom;
-    private final double[] lossChance;
-    private final int[] lossLeft;
-    private final boolean[] dead;
-    /** Outputs of hosts: what waits there is the host's affair. */
-    private final boolean[] ofHost;
-    /** Links that may be routed over. */
-    private final boolean[] announced;
     private final long[] hashSeed;
     private final int[] leaf;
     private final int[] leafIndex;
     /** By switch and destination leaf: where its next hops begin in {@link #nextHops}; the number of hops stands there first. */
     private int[] route;
     /** By node: its outputs, where they share a buffer. */
-    private final int[][] outputs;
+    private final int[][] sharing;
     private int[] nextHops;
     private final int[][] leavesOfPlane;
     private final int mostLeaves;
 
-    /* Statistics, by link. */
-    private final long[] deepestBytes;
-    private final long[] drops;
-    private final long[] losses;
-    private final long[] marks;
-    private final long[] bytes;
     private long watchFromPs;
-    private final long[] deepestWatched;
     private long forwarded;
     private long trims;
 
@@ -92,38 +72,17 @@ public final class Fabric {
         random = new SplittableRandom(Mix.of(config.seed ^ 0xfab));
         hosts = topology.hosts();
         linkCount = topology.links().size();
-        to = new int[linkCount];
-        psPerByte = new double[linkCount];
-        fullPsPerByte = new double[linkCount];
-        delayPs = new long[linkCount];
-        queueBytes = new long[linkCount];
-        busyPs = new long[linkCount];
-        headersPs = new long[linkCount];
-        linkFrom = topology.links().stream().mapToInt(Topology.Link::from).toArray();
-        lossChance = new double[linkCount];
-        lossLeft = new int[linkCount];
-        dead = new boolean[linkCount];
-        ofHost = new boolean[linkCount];
-        announced = new boolean[linkCount];
-        deepestBytes = new long[linkCount];
-        deepestWatched = new long[linkCount];
-        drops = new long[linkCount];
-        losses = new long[linkCount];
-        marks = new long[linkCount];
-        bytes = new long[linkCount];
-        Arrays.fill(announced, true);
+        outputs = new Output[linkCount];
         for (int l = 0; l < linkCount; l++) {
             Topology.Link link = topology.links().get(l);
-            to[l] = link.to();
-            psPerByte[l] = fullPsPerByte[l] = 8e12 / link.bitsPerSecond();
-            delayPs[l] = link.delayPs();
-            queueBytes[l] = link.queueBytes() > 0 ? link.queueBytes() : config.queueBytes;
+            outputs[l] = new Output(link, link.queueBytes() > 0 ? link.queueBytes() : config.queueBytes);
         }
         for (int plane = 0; plane < topology.planes(); plane++) {
             for (int h = 0; h < hosts; h++) {
-                ofHost[topology.up(plane, h)] = true;
+                Output up = outputs[topology.up(plane, h)];
+                up.ofHost = true;
                 // A host's own queue is memory: what may wait there is up to the host.
-                queueBytes[topology.up(plane, h)] = Long.MAX_VALUE / 4;
+                up.queueBytes = Long.MAX_VALUE / 4;
                 setLoss(topology.up(plane, h), config.loss / 2);
                 setLoss(topology.down(plane, h), config.loss / 2);
             }
@@ -152,10 +111,10 @@ public final class Fabric {
             throw new IllegalArgumentException("a fabric either pauses or trims");
         }
         pausing = config.pauseBytes > 0 ? new Pausing(this, events, linkCount, config) : null;
-        outputs = new int[hosts + topology.switches()][];
-        for (int n = 0; n < outputs.length; n++) {
+        sharing = new int[hosts + topology.switches()][];
+        for (int n = 0; n < sharing.length; n++) {
             int node = n;
-            outputs[n] = config.sharedBytes > 0 ? IntStream.range(0, linkCount).filter(l -> linkFrom[l] == node).toArray() : null;
+            sharing[n] = config.sharedBytes > 0 ? IntStream.range(0, linkCount).filter(l -> outputs[l].from == node).toArray() : null;
         }
     }
 
@@ -168,12 +127,12 @@ public final class Fabric {
 
     /** The host sends a packet whose fields are set, apart from link and hash; it waits for its turn at the host's port. */
     public void send(int packet) {
-        int source = packets.source[packet];
-        int plane = packets.plane[packet];
-        packets.marked[packet] = false;
-        packets.trimmed[packet] = false;
-        packets.size[packet] = packets.headerLength[packet] + packets.payloadLength[packet] + config.frameOverhead;
-        packets.flowHash[packet] = flowHash(source, packets.destination[packet], plane, packets.sourcePort[packet]);
+        int source = packets.source(packet);
+        int plane = packets.plane(packet);
+        packets.marked(packet, false);
+        packets.trimmed(packet, false);
+        packets.size(packet, packets.headerLength(packet) + packets.payloadLength(packet) + config.frameOverhead);
+        packets.flowHash(packet, flowHash(source, packets.destination(packet), plane, packets.sourcePort(packet)));
         enter(topology.up(plane, source), packet, NO_INPUT);
     }
 
@@ -181,10 +140,10 @@ public final class Fabric {
     public long hostBacklogPs(int plane, int host) {
         int link = topology.up(plane, host);
         if (pausing != null) {
-            long waitingPs = (long) (pausing.waiting(link) * psPerByte[link]);
+            long waitingPs = (long) (pausing.waiting(link) * outputs[link].psPerByte);
             return pausing.isPaused(link) ? waitingPs + PAUSED_PS : waitingPs;
         }
-        return Math.max(0, busyPs[link] - events.nowPs());
+        return outputs[link].waitPs(events.nowPs());
     }
 
     /** The event of a packet at the end of a link, or of {@link Pausing}. */
@@ -197,19 +156,24 @@ public final class Fabric {
         }
     }
 
+    /** First look at what an event of {@link #arrive} needs, so that it is at hand soon; the result means nothing. */
+    public long look(int number) {
+        return number >>> KIND_SHIFT == 0 ? packets.look(number) : 0;
+    }
+
     long event(int kind, int number) {
         return eventKind | (long) kind << KIND_SHIFT | number;
     }
 
     private void arrived(int packet) {
-        int input = packets.link[packet];
-        int node = to[input];
+        int input = packets.link(packet);
+        int node = outputs[input].to;
         if (node < hosts) {
             sink.deliver(node, packet);
             return;
         }
-        int destination = packets.destination[packet];
-        int plane = packets.plane[packet];
+        int destination = packets.destination(packet);
+        int plane = packets.plane(packet);
         int last = leaf[plane * hosts + destination];
         if (node == last) {
             enter(topology.down(plane, destination), packet, input);
@@ -221,58 +185,61 @@ public final class Fabric {
             packets.give(packet);
             return;
         }
-        int hop = choices == 1 ? 0 : Mix.below(Mix.of(packets.flowHash[packet] ^ hashSeed[node]), choices);
+        int hop = choices == 1 ? 0 : Mix.below(Mix.of(packets.flowHash(packet) ^ hashSeed[node]), choices);
         enter(nextHops[at + 1 + hop], packet, input);
     }
 
     private void enter(int link, int packet, int input) {
+        Output out = outputs[link];
         long now = events.nowPs();
-        int size = packets.size[packet];
-        double perByte = psPerByte[link];
-        if (config.trim && packets.urgent[packet] && !ofHost[link]) {
+        int size = packets.size(packet);
+        double perByte = out.psPerByte;
+        if (config.trim && packets.urgent(packet) && !out.ofHost) {
             overtake(link, packet, now);
             return;
         }
-        long waitPs = pausing != null ? 0 : Math.max(0, busyPs[link] - now);
-        long waiting = pausing != null ? pausing.waiting(link) : (long) (waitPs / perByte);
-        boolean fits = pausing == null ? waiting + size <= limit(link) : input == NO_INPUT || pausing.admit(input, size);
+        long waitPs = pausing != null ? 0 : out.waitPs(now);
+        // An empty queue is the usual case, and a division is not cheap.
+        long waiting = pausing != null ? pausing.waiting(link) : waitPs == 0 ? 0 : (long) (waitPs / perByte);
+        boolean fits = pausing == null ? waiting + size <= limit(out) : input == NO_INPUT || pausing.admit(input, size);
         if (!fits) {
             if (config.trim) {
                 trims++;
-                packets.trimmed[packet] = packets.urgent[packet] = true;
-                packets.size[packet] -= packets.payloadLength[packet];
-                packets.payloadLength[packet] = 0;
+                packets.trimmed(packet, true);
+                packets.urgent(packet, true);
+                packets.size(packet, size - packets.payloadLength(packet));
+                packets.payloadLength(packet, 0);
                 overtake(link, packet, now);
                 return;
             }
-            drops[link]++;
+            out.drops++;
             packets.give(packet);
             return;
         }
-        if (waiting > deepestBytes[link]) {
-            deepestBytes[link] = waiting;
+        if (waiting > out.deepestBytes) {
+            out.deepestBytes = waiting;
         }
-        if (now >= watchFromPs && waiting > deepestWatched[link]) {
-            deepestWatched[link] = waiting;
+        if (now >= watchFromPs && waiting > out.deepestWatched) {
+            out.deepestWatched = waiting;
         }
-        if (waiting > config.markFromBytes && !ofHost[link] && !packets.marked[packet]) {
-            mark(link, packet, waiting);
+        if (waiting > config.markFromBytes && !out.ofHost && !packets.marked(packet)) {
+            mark(out, packet, waiting);
         }
         if (pausing != null) {
             pausing.enter(link, packet, input);
             return;
         }
-        busyPs[link] = now + waitPs + (long) (size * perByte);
-        launch(link, packet, busyPs[link]);
+        out.busyPs = now + waitPs + (long) (size * perByte);
+        launch(link, packet, out.busyPs);
     }
 
     /** What may wait at an output. */
-    private long limit(int link) {
-        if (outputs[linkFrom[link]] == null || ofHost[link]) {
-            return queueBytes[link];
+    private long limit(Output out) {
+        if (out.ofHost || sharing[out.from] == null) {
+            return out.queueBytes;
         }
         long freeBytes = config.sharedBytes;
-        for (int l : outputs[linkFrom[link]]) {
+        for (int l : sharing[out.from]) {
             freeBytes -= bytesWaiting(l);
         }
         return (long) (config.sharedAlpha * Math.max(0, freeBytes));
@@ -280,50 +247,51 @@ public final class Fabric {
 
     /** An urgent packet goes before all that are not, behind the one that is being sent. */
     private void overtake(int link, int packet, long now) {
-        double perByte = psPerByte[link];
-        long ownPs = (long) (packets.size[packet] * perByte);
-        long begin = Math.max(headersPs[link], Math.min(busyPs[link], now + (long) (HALF_PACKET_BYTES * perByte)));
-        headersPs[link] = Math.max(now, begin) + ownPs;
-        busyPs[link] = Math.max(now, busyPs[link]) + ownPs;
-        launch(link, packet, headersPs[link]);
+        Output out = outputs[link];
+        long ownPs = (long) (packets.size(packet) * out.psPerByte);
+        long begin = Math.max(out.headersPs, Math.min(out.busyPs, now + (long) (HALF_PACKET_BYTES * out.psPerByte)));
+        out.headersPs = Math.max(now, begin) + ownPs;
+        out.busyPs = Math.max(now, out.busyPs) + ownPs;
+        launch(link, packet, out.headersPs);
     }
 
     /** The packet's last bit leaves at that time. */
     void launch(int link, int packet, long atPs) {
-        bytes[link] += packets.size[packet];
+        Output out = outputs[link];
+        out.bytes += packets.size(packet);
         forwarded++;
-        if (dead[link] || lossChance[link] > 0 && isLost(link)) {
-            losses[link]++;
+        if (out.dead || out.lossChance > 0 && isLost(out)) {
+            out.losses++;
             packets.give(packet);
             return;
         }
-        packets.link[packet] = link;
-        events.at(atPs + delayPs[link], eventKind | packet);
+        packets.link(packet, link);
+        events.at(atPs + out.delayPs, eventKind | packet);
     }
 
     long serialisationPs(int link, int size) {
-        return (long) (size * psPerByte[link]);
+        return (long) (size * outputs[link].psPerByte);
     }
 
-    private void mark(int link, int packet, long waiting) {
+    private void mark(Output out, int packet, long waiting) {
         if (waiting >= config.markAllBytes
                 || random.nextDouble() * (config.markAllBytes - config.markFromBytes) < waiting - config.markFromBytes) {
-            packets.marked[packet] = true;
-            marks[link]++;
+            packets.marked(packet, true);
+            out.marks++;
         }
     }
 
     /** Losses come in runs of geometric length whose mean is the configured one; the share of lost packets stays the same. */
-    private boolean isLost(int link) {
-        if (lossLeft[link] > 0) {
-            lossLeft[link]--;
+    private boolean isLost(Output out) {
+        if (out.lossLeft > 0) {
+            out.lossLeft--;
             return true;
         }
-        if (random.nextDouble() >= lossChance[link]) {
+        if (random.nextDouble() >= out.lossChance) {
             return false;
         }
         while (config.lossBurst > 1 && random.nextDouble() >= 1 / config.lossBurst) {
-            lossLeft[link]++;
+            out.lossLeft++;
         }
         return true;
     }
@@ -332,25 +300,25 @@ public final class Fabric {
 
     /** From now on the link runs at this part of its rate; what waits already leaves as it was scheduled. */
     public void setSpeed(int link, double factor) {
-        psPerByte[link] = fullPsPerByte[link] / factor;
+        outputs[link].psPerByte = outputs[link].fullPsPerByte / factor;
     }
 
     /** Share of the link's packets that are lost. */
     public void setLoss(int link, double share) {
         double run = Math.max(1, config.lossBurst);
         // A run starts in a packet that is not inside one.
-        lossChance[link] = share <= 0 ? 0 : share / (run - share * (run - 1));
+        outputs[link].lossChance = share <= 0 ? 0 : share / (run - share * (run - 1));
     }
 
     /** The link loses everything, or works again. Nobody is told: routes stay. */
     public void setDead(int link, boolean isDead) {
-        dead[link] = isDead;
+        outputs[link].dead = isDead;
     }
 
     /** Routes avoid these links from now on, or use them again. */
     public void announce(int[] links, boolean usable) {
         for (int link : links) {
-            announced[link] = usable;
+            outputs[link].announced = usable;
         }
         findRoutes();
     }
@@ -360,7 +328,7 @@ public final class Fabric {
         int[] found = new int[linkCount];
         int n = 0;
         for (int l = 0; l < linkCount; l++) {
-            if (to[l] == node || topology.links().get(l).from() == node) {
+            if (outputs[l].to == node || outputs[l].from == node) {
                 found[n++] = l;
             }
         }
@@ -373,8 +341,8 @@ public final class Fabric {
         int[][] out = new int[switches][];
         int[] degree = new int[switches];
         for (int l = 0; l < linkCount; l++) {
-            int from = topology.links().get(l).from();
-            if (from >= hosts && to[l] >= hosts && announced[l]) {
+            int from = outputs[l].from;
+            if (from >= hosts && outputs[l].to >= hosts && outputs[l].announced) {
                 degree[from - hosts]++;
             }
         }
@@ -383,8 +351,8 @@ public final class Fabric {
         }
         Arrays.fill(degree, 0);
         for (int l = 0; l < linkCount; l++) {
-            int from = topology.links().get(l).from() - hosts;
-            if (from >= 0 && to[l] >= hosts && announced[l]) {
+            int from = outputs[l].from - hosts;
+            if (from >= 0 && outputs[l].to >= hosts && outputs[l].announced) {
                 out[from][degree[from]++] = l;
             }
         }
@@ -406,7 +374,7 @@ public final class Fabric {
                     }
                     int at = used++;
                     for (int l : out[s]) {
-                        if (distance[to[l] - hosts] == distance[s] - 1) {
+                        if (distance[outputs[l].to - hosts] == distance[s] - 1) {
                             hops[used++] = l;
                         }
                     }
@@ -427,8 +395,8 @@ public final class Fabric {
             int s = order[done];
             for (int l : out[s]) {
                 // Link l leads from s; its twin, l with the lowest bit flipped, leads to s.
-                int other = to[l] - hosts;
-                if (announced[l ^ 1] && distance[other] == Integer.MAX_VALUE) {
+                int other = outputs[l].to - hosts;
+                if (outputs[l ^ 1].announced && distance[other] == Integer.MAX_VALUE) {
                     distance[other] = distance[s] + 1;
                     order[found++] = other;
                 }
@@ -453,24 +421,24 @@ public final class Fabric {
 
     /** Most bytes that ever waited at an output of a switch. */
     public long deepestBytes() {
-        return most(deepestBytes);
+        return most(o -> o.deepestBytes);
     }
 
     public long deepestWatchedBytes() {
-        return most(deepestWatched);
+        return most(o -> o.deepestWatched);
     }
 
-    private long most(long[] byLink) {
-        long most = 0;
-        for (int l = 0; l < linkCount; l++) {
-            most = ofHost[l] ? most : Math.max(most, byLink[l]);
-        }
-        return most;
+    private long most(ToLongFunction<Output> measure) {
+        return Arrays.stream(outputs).filter(o -> !o.ofHost).mapToLong(measure).max().orElse(0);
+    }
+
+    private long sum(ToLongFunction<Output> measure) {
+        return Arrays.stream(outputs).mapToLong(measure).sum();
     }
 
     /** Packets dropped because a queue was full. */
     public long drops() {
-        return Arrays.stream(drops).sum();
+        return sum(o -> o.drops);
     }
 
     /** Packets that lost their payload because a queue was full. */
@@ -485,21 +453,21 @@ public final class Fabric {
 
     /** Bytes that wait at the link's output now. */
     public long bytesWaiting(int link) {
-        return pausing != null ? pausing.waiting(link) : (long) (Math.max(0, busyPs[link] - events.nowPs()) / psPerByte[link]);
+        return pausing != null ? pausing.waiting(link) : (long) (outputs[link].waitPs(events.nowPs()) / outputs[link].psPerByte);
     }
 
     /** Packets lost on links. */
     public long losses() {
-        return Arrays.stream(losses).sum();
+        return sum(o -> o.losses);
     }
 
     public long marks() {
-        return Arrays.stream(marks).sum();
+        return sum(o -> o.marks);
     }
 
     /** Bytes that left a link, lost ones included. */
     public long bytesOf(int link) {
-        return bytes[link];
+        return outputs[link].bytes;
     }
 
     /** Packets times hops. */

@@ -1,50 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.simulator.fabric;
 
-import java.lang.foreign.Arena;
+import io.metaroce.bindings.libc.RawMemory;
+import io.metaroce.simulator.core.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The packets under way: numbered slots, each with its headers in off-heap memory and its fields in arrays. Payload is not kept,
- * only its length. Grows as needed; slots are used again, last in, first out. One thread.
+ * The packets under way: numbered slots of off-heap memory, the fields of each in one cache line, so that a hop touches one line of a
+ * packet, and its headers apart. Payload is not kept, only its length. Grows as needed; slots are used again, last in, first out. One
+ * thread.
  */
 public final class Packets {
     /** Bytes of header memory of a slot. */
     public static final int HEADER_ROOM = 1024;
+    private static final int LINE = 64;
     /** Apart so that slots do not all fall into the same few sets of a cache. */
-    private static final int STRIDE = HEADER_ROOM + 64;
+    private static final int STRIDE = HEADER_ROOM + LINE;
     private static final int CHUNK_LOG2 = 10;
     private static final int CHUNK = 1 << CHUNK_LOG2;
 
-    private final Arena arena = Arena.ofAuto();
-    private long[] chunks = new long[0];
-    /** Keeps the memory of the chunks alive. */
-    private MemorySegment[] memory = new MemorySegment[0];
+    /* Fields of the line. */
+    private static final int FLOW_HASH = 0;
+    private static final int SOURCE = 8;
+    private static final int DESTINATION = 12;
+    private static final int SOURCE_PORT = 16;
+    private static final int HEADER_LENGTH = 20;
+    private static final int PAYLOAD_LENGTH = 24;
+    private static final int SIZE = 28;
+    private static final int LINK = 32;
+    private static final int PLANE = 36;
+    private static final int MARKED = 37;
+    private static final int URGENT = 38;
+    private static final int TRIMMED = 39;
+
+    private final Memory memory = new Memory();
+    /** Addresses of the fields and of the headers of a chunk's packets, and what keeps their memory alive. */
+    private long[] fields = new long[0];
+    private long[] headers = new long[0];
+    private MemorySegment[] kept = new MemorySegment[0];
     private int[] freeList = new int[0];
     private int free;
     private int count;
-
-    /** Sending and receiving host. */
-    public int[] source = new int[0];
-    public int[] destination = new int[0];
-    public byte[] plane = new byte[0];
-    /** UDP source port. */
-    public int[] sourcePort = new int[0];
-    /** Bytes in {@link #header}, and of payload behind them. */
-    public int[] headerLength = new int[0];
-    public int[] payloadLength = new int[0];
-    /** Bytes on the wire. */
-    public int[] size = new int[0];
-    /** Hash of the five-tuple, which switches choose routes by. */
-    public long[] flowHash = new long[0];
-    /** The link that the packet is on. */
-    public int[] link = new int[0];
-    public boolean[] marked = new boolean[0];
-    /** Whether it is of the class that overtakes where the fabric trims: a sender's choice. */
-    public boolean[] urgent = new boolean[0];
-    /** Whether a switch has taken its payload away. */
-    public boolean[] trimmed = new boolean[0];
 
     /** A slot with undefined contents. */
     public int take() {
@@ -58,9 +55,18 @@ public final class Packets {
         freeList[free++] = packet;
     }
 
+    private long at(int packet) {
+        return fields[packet >> CHUNK_LOG2] + (long) (packet & CHUNK - 1) * LINE;
+    }
+
     /** Address of the packet's headers. */
     public long header(int packet) {
-        return chunks[packet >> CHUNK_LOG2] + (long) (packet & CHUNK - 1) * STRIDE;
+        return headers[packet >> CHUNK_LOG2] + (long) (packet & CHUNK - 1) * STRIDE;
+    }
+
+    /** Looks at the fields, so that they are at hand soon; the result means nothing. */
+    long look(int packet) {
+        return RawMemory.getLong(at(packet));
     }
 
     /** Packets under way. */
@@ -68,29 +74,125 @@ public final class Packets {
         return count - free;
     }
 
+    /** Sending host. */
+    public int source(int packet) {
+        return RawMemory.getInt(at(packet) + SOURCE);
+    }
+
+    public void source(int packet, int host) {
+        RawMemory.putInt(at(packet) + SOURCE, host);
+    }
+
+    /** Receiving host. */
+    public int destination(int packet) {
+        return RawMemory.getInt(at(packet) + DESTINATION);
+    }
+
+    public void destination(int packet, int host) {
+        RawMemory.putInt(at(packet) + DESTINATION, host);
+    }
+
+    public int plane(int packet) {
+        return RawMemory.getByte(at(packet) + PLANE);
+    }
+
+    public void plane(int packet, int plane) {
+        RawMemory.putByte(at(packet) + PLANE, (byte) plane);
+    }
+
+    /** UDP source port. */
+    public int sourcePort(int packet) {
+        return RawMemory.getInt(at(packet) + SOURCE_PORT);
+    }
+
+    public void sourcePort(int packet, int port) {
+        RawMemory.putInt(at(packet) + SOURCE_PORT, port);
+    }
+
+    /** Bytes in {@link #header}. */
+    public int headerLength(int packet) {
+        return RawMemory.getInt(at(packet) + HEADER_LENGTH);
+    }
+
+    public void headerLength(int packet, int bytes) {
+        RawMemory.putInt(at(packet) + HEADER_LENGTH, bytes);
+    }
+
+    /** Bytes of payload behind the headers. */
+    public int payloadLength(int packet) {
+        return RawMemory.getInt(at(packet) + PAYLOAD_LENGTH);
+    }
+
+    public void payloadLength(int packet, int bytes) {
+        RawMemory.putInt(at(packet) + PAYLOAD_LENGTH, bytes);
+    }
+
+    /** Bytes on the wire. */
+    public int size(int packet) {
+        return RawMemory.getInt(at(packet) + SIZE);
+    }
+
+    public void size(int packet, int bytes) {
+        RawMemory.putInt(at(packet) + SIZE, bytes);
+    }
+
+    /** Hash of the five-tuple, which switches choose routes by. */
+    public long flowHash(int packet) {
+        return RawMemory.getLong(at(packet) + FLOW_HASH);
+    }
+
+    public void flowHash(int packet, long hash) {
+        RawMemory.putLong(at(packet) + FLOW_HASH, hash);
+    }
+
+    /** The link that the packet is on. */
+    public int link(int packet) {
+        return RawMemory.getInt(at(packet) + LINK);
+    }
+
+    public void link(int packet, int link) {
+        RawMemory.putInt(at(packet) + LINK, link);
+    }
+
+    public boolean marked(int packet) {
+        return RawMemory.getByte(at(packet) + MARKED) != 0;
+    }
+
+    public void marked(int packet, boolean is) {
+        RawMemory.putByte(at(packet) + MARKED, (byte) (is ? 1 : 0));
+    }
+
+    /** Whether it is of the class that overtakes where the fabric trims: a sender's choice. */
+    public boolean urgent(int packet) {
+        return RawMemory.getByte(at(packet) + URGENT) != 0;
+    }
+
+    public void urgent(int packet, boolean is) {
+        RawMemory.putByte(at(packet) + URGENT, (byte) (is ? 1 : 0));
+    }
+
+    /** Whether a switch has taken its payload away. */
+    public boolean trimmed(int packet) {
+        return RawMemory.getByte(at(packet) + TRIMMED) != 0;
+    }
+
+    public void trimmed(int packet, boolean is) {
+        RawMemory.putByte(at(packet) + TRIMMED, (byte) (is ? 1 : 0));
+    }
+
     private void grow() {
-        int chunk = chunks.length;
-        chunks = Arrays.copyOf(chunks, chunk + 1);
-        memory = Arrays.copyOf(memory, chunk + 1);
-        memory[chunk] = arena.allocate((long) CHUNK * STRIDE, 64);
-        chunks[chunk] = memory[chunk].address();
+        int chunk = kept.length;
+        kept = Arrays.copyOf(kept, chunk + 1);
+        fields = Arrays.copyOf(fields, chunk + 1);
+        headers = Arrays.copyOf(headers, chunk + 1);
+        kept[chunk] = memory.allocate((long) CHUNK * (LINE + STRIDE), LINE);
+        fields[chunk] = kept[chunk].address();
+        headers[chunk] = fields[chunk] + (long) CHUNK * LINE;
         int size = count + CHUNK;
         freeList = Arrays.copyOf(freeList, size);
         for (int i = size - 1; i >= count; i--) {
             freeList[free++] = i;
         }
         count = size;
-        source = Arrays.copyOf(source, size);
-        destination = Arrays.copyOf(destination, size);
-        plane = Arrays.copyOf(plane, size);
-        sourcePort = Arrays.copyOf(sourcePort, size);
-        headerLength = Arrays.copyOf(headerLength, size);
-        payloadLength = Arrays.copyOf(payloadLength, size);
-        this.size = Arrays.copyOf(this.size, size);
-        flowHash = Arrays.copyOf(flowHash, size);
-        link = Arrays.copyOf(link, size);
-        marked = Arrays.copyOf(marked, size);
-        urgent = Arrays.copyOf(urgent, size);
-        trimmed = Arrays.copyOf(trimmed, size);
     }
 }

@@ -102,7 +102,7 @@ final class Pausing {
             next[tail[link]] = packet;
         }
         tail[link] = packet;
-        waiting[link] += fabric.packets.size[packet];
+        waiting[link] += fabric.packets.size(packet);
         if (!sending[link] && !paused[link]) {
             begin(link);
         }
@@ -123,12 +123,12 @@ final class Pausing {
 
     private void begin(int link) {
         sending[link] = true;
-        events.at(events.nowPs() + fabric.serialisationPs(link, fabric.packets.size[head[link]]), fabric.event(FREE, link));
+        events.at(events.nowPs() + fabric.serialisationPs(link, fabric.packets.size(head[link])), fabric.event(FREE, link));
     }
 
     private void end(int link) {
         int packet = head[link];
-        int size = fabric.packets.size[packet];
+        int size = fabric.packets.size(packet);
         head[link] = next[packet];
         waiting[link] -= size;
         sending[link] = false;

@@ -5,6 +5,7 @@ import io.metaroce.memory.Access;
 import io.metaroce.memory.MemoryRegion;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.simulator.core.EventQueue;
+import io.metaroce.simulator.core.Memory;
 import io.metaroce.simulator.core.Mix;
 import io.metaroce.simulator.fabric.Fabric;
 import io.metaroce.simulator.fabric.Packets;
@@ -13,15 +14,12 @@ import io.metaroce.transport.ConnectionStats;
 import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.Event;
-import io.metaroce.transport.Limits;
 import io.metaroce.transport.PathStats;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.transport.WorkRequest;
-import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,12 +29,13 @@ import java.util.Map;
 /**
  * A host: the production endpoint, driven in virtual time, behind a port with a short queue on each plane.
  *
- * <p>Payload is not carried: all hosts share one region of memory as source and destination of everything, and a packet that
- * arrives is followed by whatever stood in the receive buffer. Placement is done, contents mean nothing.
+ * <p>Payload is not carried: all hosts share one region of memory as source and destination of everything, and endpoints do all but
+ * move the bytes there ({@link EndpointConfig#placesPayload}).
  */
 public final class Host implements HostTransport {
     private static final long MAPPED = 0x0000_ffff_0a00_0000L;
     private static final int UDP_PORT = 14791;
+    private static final long REGION = 1L << 40;
     private static final long PS_PER_NS = 1_000;
     private static final long NEVER = Long.MAX_VALUE;
     private static final byte ECT0 = 2;
@@ -49,15 +48,18 @@ public final class Host implements HostTransport {
     private static final int PORTS = 8_192;
 
     /** What all hosts of a simulation share. */
-    private record Shared(HostPlan plan, MemorySegment memory, MemorySegment receiveBuffer, int[] sourcePorts, Host[] hosts) { }
+    private record Shared(HostPlan plan, MemorySegment memory, Memory records, int[] sourcePorts, Host[] hosts, RxBurst rx, TxBurst tx,
+            int[] slots) { }
 
     /** Makes all hosts of a run. */
     public static HostTransport[] make(HostPlan plan) {
         int[] ports = new int[PORTS];
         Arrays.setAll(ports, i -> FIRST_PORT + i);
+        int burst = plan.fabric().topology().planes() + 1;
         Host[] hosts = new Host[plan.connections().length];
-        Shared shared = new Shared(plan, Arena.ofAuto().allocate(plan.longest(), 4096),
-                Arena.ofAuto().allocate(Limits.MAX_PAYLOAD_MTU + 4096L, 4096), ports, hosts);
+        // An address range of the messages' length, of which nothing is ever touched.
+        Shared shared = new Shared(plan, MemorySegment.ofAddress(REGION).reinterpret(plan.longest()), new Memory(), ports, hosts,
+                new RxBurst(1), new TxBurst(burst), new int[burst]);
         for (int h = 0; h < hosts.length; h++) {
             hosts[h] = new Host(h, plan.config(), shared, plan.connections()[h], plan.flows()[h], plan.told()[h], plan.seed());
         }
@@ -71,8 +73,10 @@ public final class Host implements HostTransport {
     private final Packets packets;
     private final Endpoint endpoint;
     private final MemoryRegion region;
-    private final RxBurst rx = new RxBurst(1);
+    private final RxBurst rx;
     private final TxBurst tx;
+    /** The packets whose header memory the burst writes to. */
+    private final int[] slots;
     private final int planes;
     private final PortQueues ports;
     private final Completion completion = new Completion();
@@ -92,6 +96,10 @@ public final class Host implements HostTransport {
         events = shared.plan.events();
         fabric = shared.plan.fabric();
         packets = fabric.packets;
+        // One for all: nothing stays in a burst, and it stays in the caches.
+        rx = shared.rx;
+        tx = shared.tx;
+        slots = shared.slots;
         planes = fabric.topology().planes();
         RegionTable regions = new RegionTable();
         region = regions.register(0, shared.memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
@@ -113,6 +121,8 @@ public final class Host implements HostTransport {
         c.receiveBufferPackets = config.receiveBufferPackets;
         c.lineRateKbps = rate / 1_000;
         c.integrity = EndpointConfig.INTEGRITY_HEADER;
+        c.placesPayload = false;
+        c.memory = shared.records;
         c.maxConnections = Math.max(1, most);
         c.maxStreams = 1;
         c.streamPool = Math.max(1, most);
@@ -124,17 +134,7 @@ public final class Host implements HostTransport {
         c.secret = Mix.of(c.seed);
         endpoint = new Endpoint(c, regions);
         ports = new PortQueues(fabric, number, planes, Math.round(config.portBytes * 8e12 / rate));
-        tx = new TxBurst(planes + 1);
-        MemorySegment headers = Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
-        headerMemory = headers;
-        for (int i = 0; i < tx.capacity; i++) {
-            tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
-        }
-        rx.address[0] = shared.receiveBuffer.address();
     }
-
-    /** Keeps the header buffers alive. */
-    private final MemorySegment headerMemory;
 
     private static NetAddress address(int host, int plane) {
         return new NetAddress(0, MAPPED | (long) plane << 16 | host, UDP_PORT);
@@ -148,22 +148,21 @@ public final class Host implements HostTransport {
 
     @Override
     public void receive(int packet) {
-        if (packets.trimmed[packet]) {
+        if (packets.trimmed(packet)) {
             // A checksum that does not fit the rest: the port drops it.
             packets.give(packet);
             return;
         }
-        int length = packets.headerLength[packet];
-        Bytes.copy(packets.header(packet), shared.receiveBuffer.address(), length);
         rx.count = 1;
-        rx.length[0] = length + packets.payloadLength[packet];
-        rx.plane[0] = packets.plane[packet];
-        rx.ecn[0] = packets.marked[packet] ? CE : ECT0;
+        rx.address[0] = packets.header(packet);
+        rx.length[0] = packets.headerLength(packet) + packets.payloadLength(packet);
+        rx.plane[0] = (byte) packets.plane(packet);
+        rx.ecn[0] = packets.marked(packet) ? CE : ECT0;
         rx.sourceHigh[0] = 0;
-        rx.sourceLow[0] = MAPPED | (long) packets.plane[packet] << 16 | packets.source[packet];
-        rx.sourcePort[0] = packets.sourcePort[packet];
-        packets.give(packet);
+        rx.sourceLow[0] = MAPPED | (long) packets.plane(packet) << 16 | packets.source(packet);
+        rx.sourcePort[0] = packets.sourcePort(packet);
         endpoint.receive(nowNs(), rx);
+        packets.give(packet);
         listen();
         pump();
     }
@@ -210,11 +209,7 @@ public final class Host implements HostTransport {
                 wakeAt(events.nowPs() + ports.freePs());
                 return;
             }
-            tx.count = 0;
-            boolean more = endpoint.transmit(nowNs(), tx);
-            for (int i = 0; i < tx.count; i++) {
-                send(i);
-            }
+            boolean more = transmit();
             if (!more) {
                 long deadline = endpoint.nextDeadlineNs();
                 if (deadline != Long.MAX_VALUE) {
@@ -236,17 +231,32 @@ public final class Host implements HostTransport {
         }
     }
 
-    private void send(int i) {
-        int packet = packets.take();
-        packets.source[packet] = number;
-        packets.destination[packet] = (int) tx.destinationLow[i] & 0xffff;
-        packets.plane[packet] = tx.plane[i];
+    /** Sends what the endpoint has, as far as a burst goes; whether it would have more. */
+    private boolean transmit() {
+        tx.count = 0;
+        for (int i = 0; i < tx.capacity; i++) {
+            slots[i] = packets.take();
+            tx.header[i] = packets.header(slots[i]);
+        }
+        boolean more = endpoint.transmit(nowNs(), tx);
+        for (int i = tx.capacity - 1; i >= tx.count; i--) {
+            packets.give(slots[i]);
+        }
+        for (int i = 0; i < tx.count; i++) {
+            send(i, slots[i]);
+        }
+        return more;
+    }
+
+    private void send(int i, int packet) {
+        packets.source(packet, number);
+        packets.destination(packet, (int) tx.destinationLow[i] & 0xffff);
+        packets.plane(packet, tx.plane[i]);
         // Probes may not overtake the Data before them.
-        packets.urgent[packet] = false;
-        packets.sourcePort[packet] = tx.sourcePort[i];
-        packets.headerLength[packet] = tx.headerLength[i];
-        packets.payloadLength[packet] = tx.payloadLength[i];
-        Bytes.copy(tx.header[i], packets.header(packet), tx.headerLength[i]);
+        packets.urgent(packet, false);
+        packets.sourcePort(packet, tx.sourcePort[i]);
+        packets.headerLength(packet, tx.headerLength[i]);
+        packets.payloadLength(packet, tx.payloadLength[i]);
         fabric.send(packet);
     }
 

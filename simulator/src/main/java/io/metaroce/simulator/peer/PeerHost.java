@@ -108,13 +108,13 @@ final class PeerHost implements HostTransport {
     /** A packet to fill in and {@link #send}. */
     int begin(int type, int peer, int channel, long psn, int plane, int port) {
         int packet = packets.take();
-        packets.source[packet] = number;
-        packets.destination[packet] = peer;
-        packets.plane[packet] = (byte) plane;
-        packets.sourcePort[packet] = port;
-        packets.headerLength[packet] = Frame.HEADER_BYTES;
-        packets.payloadLength[packet] = 0;
-        packets.urgent[packet] = type != Frame.DATA;
+        packets.source(packet, number);
+        packets.destination(packet, peer);
+        packets.plane(packet, plane);
+        packets.sourcePort(packet, port);
+        packets.headerLength(packet, Frame.HEADER_BYTES);
+        packets.payloadLength(packet, 0);
+        packets.urgent(packet, type != Frame.DATA);
         Frame.begin(packets.header(packet), type, channel, psn);
         return packet;
     }
@@ -134,7 +134,7 @@ final class PeerHost implements HostTransport {
 
     /** A data packet has arrived for the first time. */
     void arrived(int packet, long header, int peer) {
-        bytesFrom.computeIfAbsent(peer, p -> new long[1])[0] += packets.payloadLength[packet];
+        bytesFrom.computeIfAbsent(peer, p -> new long[1])[0] += packets.payloadLength(packet);
         int all = Frame.flowPackets(header);
         if (all > 0) {
             int flow = Frame.flow(header);
@@ -210,7 +210,7 @@ final class PeerHost implements HostTransport {
     @Override
     public void receive(int packet) {
         long header = packets.header(packet);
-        int peer = packets.source[packet];
+        int peer = packets.source(packet);
         int type = Frame.type(header);
         if (type == Frame.DATA || type == Frame.PROBE) {
             PeerReceiver[] channels = receivers.computeIfAbsent(peer, p -> new PeerReceiver[model.channels()]);

@@ -28,7 +28,7 @@ final class RoceReceiver implements PeerReceiver {
 
     @Override
     public void onData(int packet, long header) {
-        if (notifies && host.packets.marked[packet] && host.nowPs() - notifiedPs >= Dcqcn.NOTIFY_PS) {
+        if (notifies && host.packets.marked(packet) && host.nowPs() - notifiedPs >= Dcqcn.NOTIFY_PS) {
             notifiedPs = host.nowPs();
             answer(Frame.CNP);
         }

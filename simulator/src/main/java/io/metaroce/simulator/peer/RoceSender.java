@@ -52,7 +52,7 @@ final class RoceSender implements PeerSender {
         }
         Part part = partOf(next);
         int packet = host.begin(Frame.DATA, peer, channel, next, plane, port);
-        host.packets.payloadLength[packet] = part.payload(next, host.config.payloadMtu);
+        host.packets.payloadLength(packet, part.payload(next, host.config.payloadMtu));
         long header = host.packets.header(packet);
         Frame.flow(header, part.flow, host.toldPackets(part.flow));
         if (next == part.endPsn() - 1) {
@@ -63,7 +63,7 @@ final class RoceSender implements PeerSender {
         if (repeat) {
             host.counters.resent++;
         }
-        control.sent(host.packets.payloadLength[packet], repeat);
+        control.sent(host.packets.payloadLength(packet), repeat);
         host.send(packet);
         next++;
         sentOnce = Math.max(sentOnce, next);

@@ -53,8 +53,8 @@ final class SelectiveReceiver implements PeerReceiver {
     @Override
     public void onData(int packet, long header) {
         long psn = Frame.psn(header);
-        plane = host.packets.plane[packet];
-        port = host.packets.sourcePort[packet];
+        plane = host.packets.plane(packet);
+        port = host.packets.sourcePort(packet);
         path = Frame.path(header);
         sentPs = Frame.sentPs(header);
         camePs = host.nowPs();
@@ -62,10 +62,10 @@ final class SelectiveReceiver implements PeerReceiver {
             puller.wanted(peer, channel, Frame.amount(header), Frame.type(header) == Frame.PROBE);
         }
         if (Frame.type(header) == Frame.PROBE) {
-            acknowledge(host.packets.marked[packet], true);
+            acknowledge(host.packets.marked(packet), true);
             return;
         }
-        if (host.packets.trimmed[packet]) {
+        if (host.packets.trimmed(packet)) {
             if (puller != null) {
                 puller.trimmed(peer, channel, host.config.payloadMtu);
             }
@@ -75,7 +75,7 @@ final class SelectiveReceiver implements PeerReceiver {
             host.send(nak);
             return;
         }
-        boolean marked = host.packets.marked[packet];
+        boolean marked = host.packets.marked(packet);
         if (manner.notifies && marked && host.nowPs() - notifiedPs >= Dcqcn.NOTIFY_PS) {
             notifiedPs = host.nowPs();
             host.send(host.begin(Frame.CNP, peer, channel, psn, plane, port));
@@ -87,9 +87,9 @@ final class SelectiveReceiver implements PeerReceiver {
         }
         reserve(psn);
         boolean isEarly = psn != expected;
-        take(psn, host.packets.payloadLength[packet]);
+        take(psn, host.packets.payloadLength(packet));
         fresh.add(psn);
-        unanswered += host.packets.payloadLength[packet];
+        unanswered += host.packets.payloadLength(packet);
         host.arrived(packet, header, peer);
         // Asked for by a packet that overtook others, another one follows when the last of them has come.
         wanted |= Frame.has(header, Frame.ACK_NOW);

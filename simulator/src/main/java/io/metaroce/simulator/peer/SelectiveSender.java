@@ -133,7 +133,7 @@ final class SelectiveSender implements PeerSender {
 
     private void emit(Part p, long psn, int way, int bytes, boolean repeat) {
         int packet = host.begin(Frame.DATA, peer, channel, psn, paths.plane(way), paths.port[way]);
-        host.packets.payloadLength[packet] = bytes;
+        host.packets.payloadLength(packet, bytes);
         long header = host.packets.header(packet);
         Frame.flow(header, p.flow, host.toldPackets(p.flow));
         Frame.path(header, way, host.nowPs());
