@@ -2,6 +2,7 @@
 package io.metaroce.simulator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.simulator.core.EventQueue;
@@ -92,6 +93,51 @@ class FabricTest {
     }
 
     /** n packets at once from different hosts of one leaf to another host of it: the i-th waits for i others. */
+    /** Same rail of the same pod: one switch; anything else, also another NIC of the same server: three. */
+    @Test
+    void railsJoinTheSameNicOfAllServersOfAPod() {
+        int rails = 4;
+        int servers = 3;
+        int pods = 2;
+        Topology topology = Topologies.rails(new Topologies.Size(pods * servers * rails, servers, 2, GBPS_400, 1_000), rails, 5);
+        assertEquals(2 * pods * rails + 2 * 5, topology.switches());
+        for (int plane = 0; plane < 2; plane++) {
+            for (int to = 1; to < topology.hosts(); to++) {
+                arrivals.clear();
+                fabric(topology, new FabricConfig());
+                long beginPs = events.nowPs();
+                send(0, to, plane, 50_000);
+                run();
+                int links = to % rails == 0 && to / rails < servers ? 2 : 4;
+                assertEquals(beginPs + links * (PACKET_PS + LINK_PS), arrivals.getFirst().atPs, "to " + to);
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> Topologies.rails(new Topologies.Size(24, 3, 1, GBPS_400, 1_000), 5, 5));
+    }
+
+    /** All-to-all: of n - 1 packets of each NIC, all but those to its own rail in its pod cross a spine. */
+    @Test
+    void spinesCarryWhatChangesRailsOrPods() {
+        int rails = 8;
+        int servers = 4;
+        int hosts = 2 * servers * rails;
+        fabric(Topologies.rails(new Topologies.Size(hosts, servers, 1, GBPS_400, 1_000), rails, 8), new FabricConfig());
+        for (int a = 0; a < hosts; a++) {
+            for (int b = 0; b < hosts; b++) {
+                if (a != b) {
+                    send(a, b, 0, 50_000 + b);
+                }
+            }
+        }
+        run();
+        long up = 0;
+        for (int l = 0; l < fabric.topology().links().size(); l++) {
+            Topology.Link link = fabric.topology().links().get(l);
+            up += link.from() >= hosts && link.to() >= hosts && fabric.topology().tierOf(link.to()) == 1 ? fabric.bytesOf(l) : 0;
+        }
+        assertEquals((long) hosts * (hosts - servers) * SIZE, up);
+    }
+
     @Test
     void aQueueDelaysByWhatIsInIt() {
         fabric(leafSpine(1), new FabricConfig());

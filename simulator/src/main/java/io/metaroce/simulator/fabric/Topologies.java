@@ -25,15 +25,49 @@ public final class Topologies {
         int leaves = size.hosts / size.hostsPerLeaf;
         Topology t = new Topology(size.hosts + " hosts, " + leaves + " leaves, " + spines + " spines" + planes(size), size.hosts, size.planes);
         for (int plane = 0; plane < size.planes; plane++) {
-            int[] leaf = leaves(t, plane, size);
-            for (int s = 0; s < spines; s++) {
-                int spine = t.addSwitch(plane, 1);
-                for (int l = 0; l < leaves; l++) {
-                    t.join(plane, leaf[l], spine, size.bitsPerSecond, size.linkDelayNs * PS_PER_NS, 0, 0);
-                }
-            }
+            joinSpines(t, plane, leaves(t, plane, size), spines, size);
         }
         return t;
+    }
+
+    /**
+     * Rail-optimised: servers of several NICs, of which NIC r has its link to the leaf of rail r, together with NIC r of the other servers of
+     * its pod; every leaf has a link to every spine. So what GPUs of the same rank exchange within a pod takes one switch, and all else goes
+     * over spines: also between NICs of one server, as there is nothing else here that joins them. Host {@code s * rails + r} is NIC r of
+     * server s.
+     *
+     * @param size its hosts are NICs, and those of a leaf the servers of a pod
+     * @param rails NICs of a server
+     */
+    public static Topology rails(Size size, int rails, int spines) {
+        if (rails < 1 || size.hosts % (rails * size.hostsPerLeaf) != 0) {
+            throw new IllegalArgumentException(size.hosts + " NICs do not fill pods of " + size.hostsPerLeaf + " servers with " + rails + " each");
+        }
+        int pods = size.hosts / (rails * size.hostsPerLeaf);
+        Topology t = new Topology(size.hosts / rails + " servers of " + rails + " rails, " + pods + (pods == 1 ? " pod, " : " pods, ") + spines + " spines"
+                + planes(size), size.hosts, size.planes);
+        long delay = size.linkDelayNs * PS_PER_NS;
+        for (int plane = 0; plane < size.planes; plane++) {
+            int[] leaf = new int[pods * rails];
+            for (int l = 0; l < leaf.length; l++) {
+                leaf[l] = t.addSwitch(plane, 0);
+                for (int s = 0; s < size.hostsPerLeaf; s++) {
+                    int server = l / rails * size.hostsPerLeaf + s;
+                    t.attach(plane, server * rails + l % rails, leaf[l], size.bitsPerSecond, delay, 0);
+                }
+            }
+            joinSpines(t, plane, leaf, spines, size);
+        }
+        return t;
+    }
+
+    private static void joinSpines(Topology t, int plane, int[] leaf, int spines, Size size) {
+        for (int s = 0; s < spines; s++) {
+            int spine = t.addSwitch(plane, 1);
+            for (int l : leaf) {
+                t.join(plane, l, spine, size.bitsPerSecond, size.linkDelayNs * PS_PER_NS, 0, 0);
+            }
+        }
     }
 
     /**

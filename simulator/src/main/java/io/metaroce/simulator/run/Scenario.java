@@ -23,11 +23,13 @@ import java.util.List;
 /** All that one run is made of, but the seed. Fields have the names of scenario files; see {@link ScenarioFile}. */
 public final class Scenario implements Cloneable {
     public String name = "";
-    /* Topology: a file of htsim's, or leaves and spines, or three tiers if leavesPerPod is set. */
+    /* Topology: a file of htsim's, or leaves and spines, or three tiers if leavesPerPod is set, or rails. */
     public Path topologyFile;
     public int hosts = 64;
     public int hostsPerLeaf = 8;
     public int spines = 8;
+    /** NICs of a server, each on a rail of its own; hosts are NICs then, and hostsPerLeaf the servers of a pod. 0: none. */
+    public int rails;
     public int leavesPerPod;
     public int aggregations;
     public int coresPerGroup;
@@ -146,6 +148,9 @@ public final class Scenario implements Cloneable {
         Topologies.Size size = new Topologies.Size(hosts, hostsPerLeaf, planes, Math.round(gigabits * 1e9), linkDelayNs);
         if (lines > 0) {
             return TwoSites.of(size, spines, lines, Math.round(lineGigabits * 1e9), Math.round(lineDelayUs * 1e3), lineQueueBytes);
+        }
+        if (rails > 0) {
+            return Topologies.rails(size, rails, spines);
         }
         return leavesPerPod > 0 ? Topologies.fatTree(size, leavesPerPod, aggregations, coresPerGroup) : Topologies.leafSpine(size, spines);
     }

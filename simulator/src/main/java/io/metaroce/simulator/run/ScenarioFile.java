@@ -140,6 +140,7 @@ public final class ScenarioFile {
         s.hosts = number(t, "hosts", s.hosts);
         s.hostsPerLeaf = number(t, "hosts_per_leaf", s.hostsPerLeaf);
         s.spines = number(t, "spines", s.spines);
+        s.rails = number(t, "rails", s.rails);
         s.leavesPerPod = number(t, "leaves_per_pod", s.leavesPerPod);
         s.aggregations = number(t, "aggregations", s.aggregations);
         s.coresPerGroup = number(t, "cores_per_group", s.coresPerGroup);
