@@ -32,6 +32,9 @@ public final class CoreLoop implements AutoCloseable {
     private long nowNs;
     private long parkNs;
     private boolean keepsCore;
+    /** Only where they are compiled in. */
+    private final Stages stages = Stages.ON ? new Stages() : null;
+    private int sent;
     private volatile boolean stopping;
 
     /**
@@ -52,6 +55,11 @@ public final class CoreLoop implements AutoCloseable {
         return port;
     }
 
+    /** Where the time goes, or null without {@link Stages#ON}. Loop's thread. */
+    public Stages stages() {
+        return stages;
+    }
+
     /** Longest sleep of an idle loop in nanoseconds; 0 (the default) spins always. Loop's thread, any time. */
     public void parkWhenIdle(long longestNs) {
         parkNs = longestNs;
@@ -69,13 +77,30 @@ public final class CoreLoop implements AutoCloseable {
     public boolean runOnce(Task application) {
         // One reading a turn: all that happens in a turn happens at one instant, and a clock read costs as much as a packet.
         nowNs = Clock.nowNs();
+        if (Stages.ON) {
+            sent = 0;
+            stages.begin(nowNs);
+        }
         port.receive(rx);
+        stageEnds(Stages.PORT_RECEIVE);
         boolean busy = rx.count > 0;
         if (busy) {
             endpoint.receive(nowNs, rx);
         }
+        stageEnds(Stages.TRANSPORT_RECEIVE);
         busy |= application.poll(nowNs, endpoint);
-        return busy | transmit();
+        stageEnds(Stages.APPLICATION);
+        busy |= transmit();
+        if (Stages.ON) {
+            stages.turnOver(rx.count, sent);
+        }
+        return busy;
+    }
+
+    private void stageEnds(int stage) {
+        if (Stages.ON) {
+            stages.end(stage, Clock.nowNs());
+        }
     }
 
     /** Turns until {@link #stop}. Does not close anything. */
@@ -135,18 +160,30 @@ public final class CoreLoop implements AutoCloseable {
         if (tx.count > 0) {
             // What the port could not take goes first, or paths would see their own packets out of order and take it for loss.
             endpoint.dropStale(tx);
-            port.send(tx);
+            send();
             if (tx.count > 0) {
                 return true;
             }
         }
         port.prepare(tx);
         boolean more = endpoint.transmit(nowNs, tx);
+        stageEnds(Stages.TRANSPORT_TRANSMIT);
         if (tx.count == 0) {
             return more;
         }
-        port.send(tx);
+        send();
         return true;
+    }
+
+    private void send() {
+        if (Stages.ON) {
+            sent += tx.count;
+        }
+        port.send(tx);
+        if (Stages.ON) {
+            sent -= tx.count;
+        }
+        stageEnds(Stages.PORT_SEND);
     }
 
     private void idle(int idleTurns) {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -40,7 +41,14 @@ final class Child {
      * @throws IOException if it cannot be started, fails, or takes longer
      */
     static String output(int seconds, List<String> command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        return output(seconds, Map.of(), command);
+    }
+
+    /** @param environment what the program has beside ours */
+    static String output(int seconds, Map<String, String> environment, List<String> command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         CompletableFuture<String> text = CompletableFuture.supplyAsync(() -> String.join("\n", process.inputReader().lines().toList()));
         try {
             process.getOutputStream().close();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How long Writes take from when they are due to their completion, at a part of the rate just found sustainable. Each round leaves an
+ * How long Writes with immediate take from when they are due to their arrival and to their completion, at a part of the rate just found sustainable. Each round leaves an
  * HdrHistogram log.
  */
 final class Latency implements Measured {
@@ -61,12 +61,14 @@ final class Latency implements Measured {
         double rate = most.perSecond() * percent / 100;
         Files.createDirectories(logs);
         Path log = logs.resolve("write-" + most.size() + "-at-" + percent + "-round-" + ++round + ".hlog");
-        String json = most.perf(quick, List.of("--message-rate", String.format(Locale.ROOT, "%.3f", rate), "--hdr", log.toString()));
+        String json = most.perf(quick, List.of("--message-rate", String.format(Locale.ROOT, "%.3f", rate), "--one-way", "--hdr", log.toString()));
         if (!Files.exists(log)) {
             throw new IOException("no log " + log);
         }
         return List.of(new Value("p50", "us", Child.field(json, "p50")), new Value("p99", "us", Child.field(json, "p99")),
                 new Value("p99.9", "us", Child.field(json, "p999")), new Value("most", "us", Child.field(json, "max")),
+                new Value("one way p50", "us", Child.field(json, "one_way_p50")), new Value("one way p99", "us", Child.field(json, "one_way_p99")),
+                new Value("one way p99.9", "us", Child.field(json, "one_way_p999")),
                 new Value("of the rate asked for", "%", 100 * Child.field(json, "messages_per_second") / rate));
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.benchmarks.CostPair;
+import io.metaroce.core.Stages;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -176,5 +177,30 @@ class BenchTest {
         List<Outcome> outcomes = run(new Cost("connections", 100, new CostPair.Work(100, 200, 16, 65_536, 50)));
         assertEquals(List.of("both", "send", "receive", "message"), outcomes.stream().map(Outcome::metric).toList());
         assertTrue(outcomes.getFirst().failure().isEmpty() && outcomes.getLast().median() > 10 * outcomes.getFirst().median(), outcomes.toString());
+    }
+
+    @Test
+    void whatEpsilonUsedIsInItsLastLine() {
+        String log = "[0.007s][info][gc] Using Epsilon\n[0.105s][info][gc] Heap: 256M reserved, 256M (100.00%) committed, 1022K (0.39%) used\n"
+                + "[9.105s][info][gc] Heap: 256M reserved, 256M (100.00%) committed, 27M (10.90%) used\n";
+        assertEquals(27, Epsilon.usedMib(log));
+        assertEquals(2, Epsilon.usedMib("Heap: 256M reserved, 256M (100.00%) committed, 2048K (0.39%) used\n"));
+        assertThrows(IllegalStateException.class, () -> Epsilon.usedMib("Using Epsilon\n"));
+        List<String> words = new ArrayList<>(List.of("--minutes", "2.5", "udp"));
+        assertEquals(2.5, Bench.minutes(words, false));
+        assertEquals(List.of("udp"), words);
+        assertEquals(10, Bench.minutes(words, false));
+    }
+
+    @Test
+    void stagesComeInTheOrderInWhichAPacketPassesThem() {
+        StringBuilder json = new StringBuilder("{");
+        for (String side : List.of("client", "server")) {
+            for (int i = 0; i < Stages.COUNT; i++) {
+                json.append('"').append(side).append('_').append(Stages.name(i)).append("\":").append(side.equals("client") ? i : 10 + i).append(',');
+            }
+        }
+        assertEquals(List.of(2.0, 3.0, 4.0, 10.0, 11.0, 12.0, 13.0, 14.0, 0.0, 1.0), StageCost.values(json.toString()).stream().map(Value::number).toList());
+        assertThrows(IllegalStateException.class, () -> StageCost.values("{\"goodput_gbps\":1}"));
     }
 }

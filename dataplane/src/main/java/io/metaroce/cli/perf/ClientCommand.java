@@ -33,6 +33,7 @@ final class ClientCommand implements Callable<Integer> {
         PerfCommand.check(spec, portOptions::check);
         PerfCommand.check(spec, portOptions::checkKey);
         PerfCommand.check(spec, () -> run.check(portOptions));
+        PerfCommand.check(spec, () -> PortOptions.require(!run.oneWay, "--one-way needs --local: two machines have no clock in common"));
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         PerfClient client = new PerfClient(run, portOptions, err);

@@ -231,6 +231,9 @@ final class ClientTask implements Task {
         side.conversation.send(new Message(Message.BEGIN));
         side.mark();
         side.initiator.startMeasuring(nowNs, iterations);
+        if (loop.stages() != null) {
+            loop.stages().reset();
+        }
         result.startWallMillis = Clock.wallMillis();
         if (result.series != null) {
             result.series.start(nowNs, loop.endpoint(), connection);
@@ -263,6 +266,7 @@ final class ClientTask implements Task {
             initiator.stop();
             side.conversation.send(new Message(Message.END));
             result.client = side.sinceMark();
+            result.clientTimes = new Times(null, loop.stages());
             result.seconds = initiator.measuredNs() / 1e9;
             result.messages = initiator.messages();
             result.latency = initiator.latency();
@@ -293,6 +297,7 @@ final class ClientTask implements Task {
             return;
         }
         result.server = Traffic.from(serverResult);
+        result.serverTimes = Times.from(serverResult);
         result.sentInAll = side.sent() + serverSent;
         result.checkedInAll = side.right() + serverResult.number("right");
         result.fault = side.fault().isEmpty() ? serverResult.text("fault") : side.fault();

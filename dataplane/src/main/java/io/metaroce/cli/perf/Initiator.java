@@ -232,13 +232,14 @@ final class Initiator {
         work.length = plan.size();
         work.localKey = localKey;
         work.wrId = message;
-        work.immediate = memory.checksum(source);
+        long dueNs = schedule == null ? nowNs : schedule.nextNs();
+        work.immediate = plan.oneWay() ? (int) dueNs : memory.checksum(source);
         work.localAddress = memory.segment.address() + (plan.op() == Op.READ ? slotOffset : sourceOffset);
         work.remoteAddress = plan.op() == Op.SEND ? 0 : remote.address() + (plan.op() == Op.READ ? sourceOffset : slotOffset);
         work.remoteKey = plan.op() == Op.SEND ? 0 : remote.key();
         work.opcode = switch (plan.op()) {
-            case WRITE -> plan.verify() ? Opcode.WRITE_IMM : Opcode.WRITE;
-            case SEND -> plan.verify() ? Opcode.SEND_IMM : Opcode.SEND;
+            case WRITE -> plan.tells() ? Opcode.WRITE_IMM : Opcode.WRITE;
+            case SEND -> plan.tells() ? Opcode.SEND_IMM : Opcode.SEND;
             case READ -> Opcode.READ_REQUEST;
         };
         int outcome = endpoint.post(connection, work);
@@ -250,9 +251,8 @@ final class Initiator {
             starved = true;
             return false;
         }
-        postedAtNs[stream * window + (int) (message % window)] = nowNs;
+        postedAtNs[stream * window + (int) (message % window)] = dueNs;
         if (schedule != null) {
-            postedAtNs[stream * window + (int) (message % window)] = schedule.nextNs();
             schedule.take();
         }
         if (plan.pingPong()) {

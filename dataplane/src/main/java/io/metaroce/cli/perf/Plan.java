@@ -11,8 +11,9 @@ package io.metaroce.cli.perf;
  * @param verify each message is checked at the target
  * @param bidirectional the server does the same towards the client
  * @param pingPong one message at a time, each answered by another (Send only)
+ * @param oneWay each message tells when it was due, and the target how long it took; on one machine, whose processes share a clock
  */
-record Plan(Op op, int size, int streams, int depth, int slots, boolean verify, boolean bidirectional, boolean pingPong) {
+record Plan(Op op, int size, int streams, int depth, int slots, boolean verify, boolean bidirectional, boolean pingPong, boolean oneWay) {
     /** Version of the conversation. Both sides must have the same. */
     static final int VERSION = 1;
     static final int MAX_SIZE = 1 << 30;
@@ -49,7 +50,7 @@ record Plan(Op op, int size, int streams, int depth, int slots, boolean verify, 
     Message toMessage() {
         return new Message(Message.HELLO).put("version", VERSION).put("op", op).put("size", size).put("streams", streams)
                 .put("depth", depth).put("slots", slots).put("verify", verify).put("bidirectional", bidirectional)
-                .put("pingpong", pingPong);
+                .put("pingpong", pingPong).put("oneway", oneWay);
     }
 
     /** @throws IllegalArgumentException naming what is wrong or not supported */
@@ -59,7 +60,7 @@ record Plan(Op op, int size, int streams, int depth, int slots, boolean verify, 
                     + ", this side speaks " + VERSION);
         }
         return new Plan(Op.valueOf(hello.text("op").toUpperCase(java.util.Locale.ROOT)), hello.integer("size"), hello.integer("streams"),
-                hello.integer("depth"), hello.integer("slots"), hello.flag("verify"), hello.flag("bidirectional"), hello.flag("pingpong"))
+                hello.integer("depth"), hello.integer("slots"), hello.flag("verify"), hello.flag("bidirectional"), hello.flag("pingpong"), hello.flag("oneway"))
                 .check();
     }
 
@@ -74,7 +75,15 @@ record Plan(Op op, int size, int streams, int depth, int slots, boolean verify, 
         if (pingPong && (op != Op.SEND || depth != 1 || bidirectional)) {
             throw new IllegalArgumentException("ping-pong is one Send at a time, each answered by the peer");
         }
+        if (oneWay && (op == Op.READ || verify || bidirectional || pingPong)) {
+            throw new IllegalArgumentException("one-way times are taken of Writes and Sends in one direction that are not verified");
+        }
         return this;
+    }
+
+    /** Whether messages carry an immediate: their checksum, or when they were due. */
+    boolean tells() {
+        return verify || oneWay;
     }
 
     private static void limit(String what, long value, long most) {

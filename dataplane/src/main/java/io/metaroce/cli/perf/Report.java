@@ -42,6 +42,9 @@ final class Report {
             j.openObject("round_trip_us").put("p50", r.roundTripUs(50)).put("p99", r.roundTripUs(99))
                     .put("p999", r.roundTripUs(99.9)).put("max", r.roundTripUs(100)).close();
         }
+        r.serverTimes.oneWayInto(j);
+        r.clientTimes.stagesInto(j, "client");
+        r.serverTimes.stagesInto(j, "server");
         j.openArray("paths");
         for (Result.PathRow row : r.pathRows()) {
             Traffic.Path p = row.path();
@@ -69,6 +72,10 @@ final class Report {
         if (plan.pingPong()) {
             row(out, "round trip", "p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us",
                     r.roundTripUs(50), r.roundTripUs(99), r.roundTripUs(99.9), r.roundTripUs(100));
+        }
+        if (r.serverTimes.oneWayNs.length > 0) {
+            long[] ns = r.serverTimes.oneWayNs;
+            row(out, "one way", "p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us", ns[0] / 1e3, ns[1] / 1e3, ns[2] / 1e3, ns[3] / 1e3);
         }
         row(out, "longest pause", "%.1f us", r.longestPauseNs / 1e3);
         row(out, "retransmissions", "%d, of these %d spurious", r.retransmissions(), r.spuriousRetransmissions());

@@ -44,6 +44,8 @@ final class Result {
 
     Traffic client = new Traffic();
     Traffic server = new Traffic();
+    Times clientTimes = new Times(null, null);
+    Times serverTimes = new Times(null, null);
 
     long bytes() {
         return messages * plan.size();

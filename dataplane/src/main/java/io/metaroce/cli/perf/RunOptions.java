@@ -46,6 +46,10 @@ public final class RunOptions {
             description = "Posts N messages a second, evenly, as long as no more than --depth are in flight; latency counts from when a message was due.")
     Double messageRate;
 
+    @Option(names = "--one-way",
+            description = "Also takes the time from when a message was due to its arrival, of Writes with immediate and Sends. Needs --local and --no-verify.")
+    boolean oneWay;
+
     @Option(names = "--verify", negatable = true, defaultValue = "true", fallbackValue = "true",
             description = "Checks the contents of every message at the target by checksum; --no-verify does not. Default: on.")
     boolean verify;
@@ -102,7 +106,7 @@ public final class RunOptions {
         int inFlight = latency ? 1 : depth != null ? depth : defaultDepth(bytes);
         // Twice the depth in slots: a slot waits for its check and for the news of its new receive to travel.
         int slots = Math.max(4, 2 * inFlight);
-        return new Plan(op, bytes, streams, inFlight, slots, verify, bidirectional, latency && op == Op.SEND).check();
+        return new Plan(op, bytes, streams, inFlight, slots, verify, bidirectional, latency && op == Op.SEND, oneWay).check();
     }
 
     private int defaultDepth(int bytes) {

@@ -2,6 +2,7 @@
 package io.metaroce.cli.perf;
 
 import io.metaroce.cli.Quantity;
+import io.metaroce.core.Stages;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.transport.Completion;
 import io.metaroce.transport.Endpoint;
@@ -18,6 +19,7 @@ final class ServerSession {
     final int connection;
     final String peer;
     private final Endpoint endpoint;
+    private final Stages stages;
     private final Side side;
     private final Executor background;
     private final long seed;
@@ -27,14 +29,17 @@ final class ServerSession {
     private Message hello;
     private CompletableFuture<RunMemory> pendingMemory;
     private Traffic traffic = new Traffic();
+    private Times times = new Times(null, null);
     private long measuredMessages;
     private Message finish;
     private long finishNs;
     private boolean finished;
     private long nowNs;
 
-    ServerSession(Endpoint endpoint, RegionTable regions, int connection, Executor background, long seed, Consumer<String> log) {
+    /** @param stages of the loop, or null */
+    ServerSession(Endpoint endpoint, Stages stages, RegionTable regions, int connection, Executor background, long seed, Consumer<String> log) {
         this.endpoint = endpoint;
+        this.stages = stages;
         this.connection = connection;
         this.background = background;
         this.seed = seed;
@@ -89,12 +94,17 @@ final class ServerSession {
             case Message.BEGIN -> {
                 log.accept("client " + peer + ": measuring");
                 side.mark();
+                side.target.oneWay().reset();
+                if (stages != null) {
+                    stages.reset();
+                }
                 if (side.initiator != null) {
                     side.initiator.startMeasuring(nowNs, Long.MAX_VALUE);
                 }
             }
             case Message.END -> {
                 traffic = side.sinceMark();
+                times = new Times(plan.oneWay() ? side.target.oneWay() : null, stages);
                 if (side.initiator != null && !plan.pingPong()) {
                     side.initiator.endMeasuring(nowNs);
                     side.initiator.stop();
@@ -143,6 +153,7 @@ final class ServerSession {
         }
         result.put("received", received).put("right", side.right()).put("fault", fault);
         traffic.putInto(result);
+        times.putInto(result);
         side.conversation.send(result);
         finish = null;
         finished = true;

@@ -97,7 +97,7 @@ final class ServerTask implements Task {
                     endpoint.abort(nowNs, event.connection, Reason.SHUTDOWN);
                     return;
                 }
-                sessions.add(new ServerSession(endpoint, regions, event.connection, background, seed, log));
+                sessions.add(new ServerSession(endpoint, loop.stages(), regions, event.connection, background, seed, log));
                 countLive();
             }
             case Event.FAILED, Event.CLOSED -> {

@@ -63,7 +63,7 @@ final class Side {
         if (completion.stream == Conversation.STREAM) {
             conversation.onCompletion(completion);
         } else if (completion.isReceive) {
-            target.onReceive(completion);
+            target.onReceive(nowNs, completion);
         } else {
             initiator.onCompletion(nowNs, completion);
         }

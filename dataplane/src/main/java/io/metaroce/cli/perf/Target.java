@@ -3,6 +3,7 @@ package io.metaroce.cli.perf;
 
 import io.metaroce.transport.Completion;
 import io.metaroce.transport.Endpoint;
+import org.HdrHistogram.Histogram;
 
 /**
  * The side that messages arrive at: posts one receive for each slot, checks a message when its completion arrives, and only
@@ -22,6 +23,7 @@ final class Target {
     private final int connection;
     private final Listener listener;
     private final Verifier verifier;
+    private final Histogram oneWay = new Histogram(1, Integer.MAX_VALUE, 3);
     private long received;
     private long misfits;
 
@@ -38,7 +40,7 @@ final class Target {
 
     /** Tells whether arriving messages use receives at all: a plain Write and a Read leave no trace at the target. */
     static boolean usesReceives(Plan plan) {
-        return plan.op() == Op.SEND || (plan.op() == Op.WRITE && plan.verify());
+        return plan.op() == Op.SEND || (plan.op() == Op.WRITE && plan.tells());
     }
 
     /** Posts the receives of all slots. */
@@ -54,11 +56,15 @@ final class Target {
     }
 
     /** A receive completion of this connection, status OK, not stream 0. */
-    void onReceive(Completion completion) {
+    void onReceive(long nowNs, Completion completion) {
         received++;
+        if (plan.oneWay()) {
+            // The lower half of the clock is enough for two seconds. A turn that began before the post may bring the message.
+            oneWay.recordValue(Math.max(1, (int) nowNs - completion.immediate));
+        }
         int stream = completion.stream;
         int slot = (int) completion.wrId;
-        if (completion.byteLength != plan.size() || completion.hasImmediate != plan.verify()) {
+        if (completion.byteLength != plan.size() || completion.hasImmediate != plan.tells()) {
             misfits++;
         }
         if (plan.verify()) {
@@ -87,6 +93,11 @@ final class Target {
         if (outcome != Endpoint.OK && outcome != Endpoint.BAD_CONNECTION && outcome != Endpoint.STREAM_IN_ERROR) {
             throw new IllegalStateException("the endpoint rejects a receive with code " + outcome);
         }
+    }
+
+    /** From when messages were due to the turn in which they were found here, nanoseconds; with {@link Plan#oneWay}. */
+    Histogram oneWay() {
+        return oneWay;
     }
 
     /** Messages that arrived, each counted once. */

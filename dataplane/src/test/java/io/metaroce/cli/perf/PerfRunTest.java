@@ -111,6 +111,23 @@ class PerfRunTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"WRITE", "SEND"})
+    void oneWayTimesLieBelowThoseOfCompletions(Op op) {
+        RunOptions run = InProcess.options(op, 5000);
+        run.verify = false;
+        run.oneWay = true;
+        run.messageRate = 2_000.0;
+        try (InProcess pair = new InProcess(run, 1, "delay=1ms")) {
+            pair.run();
+            long[] ns = pair.result().serverTimes.oneWayNs;
+            assertEquals(4, ns.length);
+            assertTrue(ns[0] >= 900_000 && ns[0] <= ns[1] && ns[1] <= ns[2] && ns[2] <= ns[3], java.util.Arrays.toString(ns));
+            // There and back.
+            assertTrue(ns[0] < 0.8 * pair.result().latency.getValueAtPercentile(50), ns[0] + " one way, " + pair.result().latency.getValueAtPercentile(50) + " to completion");
+        }
+    }
+
     @Test
     void ctrlCGivesWhatWasMeasuredSoFar() {
         RunOptions run = InProcess.options(Op.WRITE, 5000);

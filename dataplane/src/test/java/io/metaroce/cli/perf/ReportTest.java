@@ -42,7 +42,7 @@ class ReportTest {
 
     @Test
     void theJsonLineIsOneObjectWithThePromisedFields() {
-        String line = Report.json(result(new Plan(Op.WRITE, 1 << 20, 1, 8, 16, true, false, false)));
+        String line = Report.json(result(new Plan(Op.WRITE, 1 << 20, 1, 8, 16, true, false, false, false)));
         assertEquals(1, line.lines().count());
         Json json = Json.parse(line);
         assertEquals("udp", json.at("port"));
@@ -71,21 +71,21 @@ class ReportTest {
 
     @Test
     void aReadShowsThePathsOfTheServerThatSendsTheData() {
-        Json json = Json.parse(Report.json(result(new Plan(Op.READ, 4096, 1, 8, 16, true, false, false))));
+        Json json = Json.parse(Report.json(result(new Plan(Op.READ, 4096, 1, 8, 16, true, false, false, false))));
         assertEquals(1, json.size("paths"));
         assertEquals("server", json.at("paths.0.sender"));
     }
 
     @Test
     void pingPongLatencyIsHalfTheRoundTrip() {
-        Json json = Json.parse(Report.json(result(new Plan(Op.SEND, 64, 1, 1, 4, true, false, true))));
+        Json json = Json.parse(Report.json(result(new Plan(Op.SEND, 64, 1, 1, 4, true, false, true, false))));
         assertEquals(250, (double) json.at("latency_us.p50"), 1);
         assertEquals(500, (double) json.at("round_trip_us.p50"), 1);
     }
 
     @Test
     void verifiedMeansEveryMessage() {
-        Result r = result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false));
+        Result r = result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false, false));
         assertTrue(r.verified());
         r.checkedInAll--;
         assertFalse(r.verified(), "one was not checked");
@@ -93,14 +93,14 @@ class ReportTest {
         assertEquals("NO: 1499 of 1500 messages were found right", Report.verdict(r));
         r.checkedInAll = r.sentInAll = 0;
         assertFalse(r.verified(), "nothing was sent, so nothing is verified");
-        Result unasked = result(new Plan(Op.WRITE, 4096, 1, 8, 16, false, false, false));
+        Result unasked = result(new Plan(Op.WRITE, 4096, 1, 8, 16, false, false, false, false));
         assertFalse(unasked.verified());
         assertFalse(unasked.verificationFailed());
     }
 
     @Test
     void odditiesStillMakeJson() {
-        Result r = result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false));
+        Result r = result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false, false));
         r.seconds = 0;
         r.peer = "a \"quoted\\ peer\"\n";
         assertEquals(0.0, Json.parse(Report.json(r)).at("goodput_gbps"));
@@ -110,7 +110,7 @@ class ReportTest {
     @Test
     void theTableHoldsWhatThePeopleLookFor() {
         StringWriter text = new StringWriter();
-        Report.table(result(new Plan(Op.WRITE, 1 << 20, 1, 8, 16, true, false, false)), new PrintWriter(text));
+        Report.table(result(new Plan(Op.WRITE, 1 << 20, 1, 8, 16, true, false, false, false)), new PrintWriter(text));
         for (String part : List.of("write 1 MiB over udp", "1 % injected loss", "goodput", "4.194 Gb/s", "500 a second", "p99.9", "7, of these 0 spurious",
                 "timeouts", "ECN marks", "yes, all 1500", "50001", "25.0%", "down")) {
             assertTrue(text.toString().contains(part), part + " in " + text);
@@ -120,7 +120,7 @@ class ReportTest {
     @Test
     void theLatencyLogCanBeReadBack(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("latency.hlog");
-        Report.writeHdr(result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false)), file);
+        Report.writeHdr(result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false, false)), file);
         try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
             Histogram h = (Histogram) reader.nextIntervalHistogram();
             assertEquals(1000, h.getTotalCount());
@@ -130,7 +130,7 @@ class ReportTest {
 
     @Test
     void trafficTravelsAsText() {
-        Traffic traffic = result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false)).client;
+        Traffic traffic = result(new Plan(Op.WRITE, 4096, 1, 8, 16, true, false, false, false)).client;
         Message message = new Message(Message.RESULT);
         traffic.putInto(message);
         Traffic back = Traffic.from(Message.decode(message.encode()));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** Verification finds what a transport can do wrong: a packet not placed, placed elsewhere, or changed. */
 class VerifierTest {
     private static final int PACKET = 4096;
-    private final Plan plan = new Plan(Op.WRITE, 1 << 20, 1, 2, 4, true, false, false);
+    private final Plan plan = new Plan(Op.WRITE, 1 << 20, 1, 2, 4, true, false, false, false);
     private final RunMemory source = new RunMemory(plan, 1);
     private final RunMemory target = new RunMemory(plan, 2);
     private final List<Boolean> verdicts = new ArrayList<>();
