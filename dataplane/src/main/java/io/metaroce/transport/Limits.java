@@ -76,6 +76,8 @@ public final class Limits {
     static final int PROBES_TO_DEATH_ALONE = 8;
     /** The same where hosts are slow: such a silence is most often the host's. */
     static final int PROBES_TO_DEATH_ALONE_SLOW = 11;
+    /** How many times as long probes that are marked must go on before they show that nothing is heard. */
+    static final int MARKED_PATIENCE = 8;
     /** Probes of one length without an answer, while the path lives, that count as proof that it does not pass. */
     static final int SIZE_TRIES = 6;
     /** Least time to wait for their answer, halved. */

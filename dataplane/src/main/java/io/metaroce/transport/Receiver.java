@@ -223,7 +223,7 @@ final class Receiver {
             }
             default -> {
                 if (phase != ConnectionRecord.LINGER) {
-                    onProbe(c, at, nowNs);
+                    onProbe(c, at, ce, nowNs);
                 }
             }
         }
@@ -280,7 +280,7 @@ final class Receiver {
         }
     }
 
-    private void onProbe(long c, long at, long nowNs) {
+    private void onProbe(long c, long at, boolean ce, long nowNs) {
         int number = ProbeHeader.path(at);
         if (!knowsPath(c, number)) {
             state.violation(c);
@@ -295,12 +295,14 @@ final class Receiver {
         long path = state.path(c, planeNumber, DataHeader.indexOf(number));
         share.onPacket(planeNumber, plane, ProbeHeader.demand(at), false, nowNs);
         long rttNs = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
-        if (pathReceiver.isUnheard(path, ProbeHeader.epoch(at), ProbeHeader.floor(at), (long) (Limits.UNHEARD_RTT * rttNs), nowNs)) {
+        // One that is marked stood in a queue since before what it waits for had arrived: it proves nothing.
+        if (!ce && pathReceiver.isUnheard(path, ProbeHeader.epoch(at), ProbeHeader.floor(at), (long) (Limits.UNHEARD_RTT * rttNs), nowNs)) {
             acks.unheard(c, planeNumber, path);
         }
         if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {
             acks.note(c, planeNumber, plane, path, 0, true, nowNs);
-            if (health.isUnheard(plane, pathReceiver.unheardNs(path, ProbeHeader.floor(at), nowNs))) {
+            long waitingNs = pathReceiver.unheardNs(path, ProbeHeader.floor(at), nowNs);
+            if (health.isUnheard(plane, ce ? waitingNs / Limits.MARKED_PATIENCE : waitingNs)) {
                 slab.putInt(path + PathRecord.RX_UNHEARD_US, 0);
                 health.leaveIdleRoutes(c, planeNumber, plane, nowNs);
             }

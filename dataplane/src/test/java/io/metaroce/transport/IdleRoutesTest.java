@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.metaroce.Requirement;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Prefix;
+import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Type;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -98,5 +101,42 @@ class IdleRoutesTest {
             write(q, 100 + 30_000 * (i % 3));
         }
         assertEquals(0, q.statsB().deadPaths);
+    }
+
+    /**
+     * Marked probes stood in a queue since before what they wait for had come: in an incast they go on for as long as the queue is deep.
+     * Marks on everything for ever hide nothing, though.
+     */
+    @Test
+    @Requirement({"MR-ACK-020", "MR-LOSS-028"})
+    void probesFromAQueueSayNothingOfWhatIsHeard() {
+        Peers p = new Peers(96, config(96, 1, 4), config(97, 1, 4), 1, 1);
+        Tap tap = new Tap(p);
+        Tap.Seen first = tap.connectAndWrite(100);
+        p.run(MS);
+        EndpointState b = Inside.state(p.b.endpoint);
+        long rttNs = b.slab.getInt(b.plane(b.connectionOf(p.ba), 0) + PlaneRecord.SRTT_NS);
+        long deathNs = (long) (Limits.PROBES_TO_DEATH * Limits.PROBE_AGAIN_RTT * Math.max(rttNs, b.config.timerFloorNs));
+        ask(p, first, 3, deathNs + rttNs + 10_000);
+        assertEquals(0, p.statsB().deadPaths, "a queue");
+        for (int i = 0; i < 4; i++) {
+            long by = b.path(b.connectionOf(p.ba), 0, i);
+            assertEquals(0, b.slab.getInt(by + PathRecord.ROUTE) & PathRecord.DOUBTED);
+        }
+        ask(p, first, 3, (Limits.MARKED_PATIENCE - 1) * deathNs + 10_000);
+        assertEquals(4, p.statsB().deadPaths, "no queue is as deep");
+        p.run(10 * MS);
+        ask(p, first, 2, deathNs + rttNs + 10_000);
+        assertTrue(p.statsB().deadPaths > 4, "and without marks it is known sooner");
+    }
+
+    /** For so long probes come that still wait for the packet, which was acknowledged. */
+    private static void ask(Peers p, Tap.Seen data, int ecn, long forNs) {
+        byte[] probe = Tap.resized(data.bytes(), ProbeHeader.LENGTH, d -> d.put(4, (byte) (d.get(4) & 0xf0 | Type.PROBE)).put(Prefix.FLAGS, (byte) 0)
+                .put(ProbeHeader.FLOOR_DISTANCE, (byte) 1).putShort(ProbeHeader.PATH, (short) data.path()).putInt(ProbeHeader.EPOCH, data.epoch() << 24)
+                .putInt(ProbeHeader.NEXT_PSN, data.psn() + 1).putInt(ProbeHeader.TIMESTAMP, 7).putInt(ProbeHeader.DEMAND, 0).putInt(ProbeHeader.FLOOR, data.psn()));
+        for (long end = p.net.nowNs + forNs; p.net.nowNs < end; p.run(5_000)) {
+            p.net.inject(p.b, 0, p.a.config.localAddresses[0], ecn, probe);
+        }
     }
 }

@@ -62,6 +62,19 @@ class SimulationTest {
         assertEquals(0, r.timeouts, r.json());
     }
 
+    /** Queues as deep as five round trips delay acknowledgements, and probes behind them: no path is dead for that. */
+    @Test
+    void aReadFromManyServersKillsNoPath() {
+        Scenario s = new Scenario();
+        s.pattern = "read-fan-out";
+        s.bytes = 131_072;
+        s.parts = 2;
+        Result r = s.run(1);
+        assertEquals(0, r.unfinished, r.json());
+        assertTrue(r.drops > 0 && r.deepestQueueBdp > 4, "the queue was full");
+        assertEquals(0, r.deadPaths, r.json());
+    }
+
     @Test
     void aRingWaitsForItsTriggers() {
         Scenario s = small("ring", 16 << 20);
