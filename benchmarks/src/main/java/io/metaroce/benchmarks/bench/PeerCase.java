@@ -16,25 +16,32 @@ record PeerCase(Peer peer, int size, Net net, Preparation before) implements Mea
     private static final double[] LOSSES = {0, 0.001, 0.01, 0.1};
     private static final double[] QUICK_LOSSES = {0, 0.01};
 
+    private static final AutoCloseable NOTHING = () -> { };
+
     /** What is done before a round. */
     interface Preparation {
-        void run() throws IOException, InterruptedException;
+        /** Returns what ends it behind the round. */
+        AutoCloseable run() throws IOException, InterruptedException;
     }
 
     /** All peers beside each other at each size, on loopback. */
     static List<Measured> loopback(boolean quick) {
         List<Measured> all = new ArrayList<>();
-        add(all, quick, Net.LOOPBACK, () -> { });
+        add(all, quick, Net.LOOPBACK, () -> NOTHING);
         return all;
     }
 
-    /** The same at several rates of loss between the hosts of a lab that is up. */
+    /** The same at several rates of loss, and on several planes, between the hosts of a lab that is up. */
     static List<Measured> lab(boolean quick, String lab) {
         List<Measured> all = new ArrayList<>();
+        LabPlanes planes = new LabPlanes(lab);
         for (double loss : quick ? QUICK_LOSSES : LOSSES) {
-            String rate = Double.toString(loss);
-            add(all, quick, Net.lab(lab, loss), () -> Child.output(20, List.of(Child.root().resolve("scripts/lab").toString(), "--name", lab, "plane", "0", "loss", rate)));
+            add(all, quick, Net.lab(lab, loss), () -> {
+                planes.single(loss);
+                return NOTHING;
+            });
         }
+        add(all, quick, Net.labPlanes(lab), planes::several);
         return all;
     }
 
@@ -65,8 +72,10 @@ record PeerCase(Peer peer, int size, Net net, Preparation before) implements Mea
     }
 
     @Override
-    public List<Value> round(boolean quick) throws IOException, InterruptedException {
-        before.run();
-        return peer.measure(net, size, quick ? 0.5 : 2);
+    public List<Value> round(boolean quick) throws Exception {
+        try (AutoCloseable there = before.run()) {
+            // A plane that dies and returns does so within this.
+            return peer.measure(net, size, net.planeCount() > 1 ? 3 : quick ? 0.5 : 2);
+        }
     }
 }

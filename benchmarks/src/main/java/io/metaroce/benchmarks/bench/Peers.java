@@ -13,6 +13,6 @@ final class Peers {
 
     static List<Peer> all(Net net) {
         return List.of(new MetaRocePeer(), new RawUdpPeer(), new AeronUdpPeer(OUR_MTU), new AeronUdpPeer(net.bestMtu()), new TcpPeer("cubic"), new TcpPeer("bbr"),
-                new UcxPeer("tag_bw", "tag_lat"), new UcxPeer("ucp_put_bw", "ucp_put_lat"), new LibfabricPeer("udp;ofi_rxd"), new LibfabricPeer("tcp;ofi_rxm"));
+                new UcxPeer("tag_bw", "tag_lat"), new UcxPeer("ucp_put_bw", "ucp_put_lat"), new JucxUcxPeer(), new LibfabricPeer("udp;ofi_rxd"), new LibfabricPeer("tcp;ofi_rxm"));
     }
 }

@@ -44,9 +44,13 @@ record UcxPeer(String throughputTest, String latencyTest) implements Peer {
 
     private static Ends run(Net net, String test, int size, long messages, double rank) throws IOException, InterruptedException {
         String port = Integer.toString(Net.freePort());
-        Map<String, String> environment = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", net.device(), "UCX_WARN_UNUSED_ENV_VARS", "n");
         return Ends.run(net, List.of(PROGRAM, "-p", port), null, true, List.of(PROGRAM, net.server(), "-p", port, "-t", test, "-s", Integer.toString(size),
-                "-n", Long.toString(messages), "-w", Long.toString(Math.max(10, messages / 20)), "-R", Double.toString(rank), "-f"), environment, SECONDS);
+                "-n", Long.toString(messages), "-w", Long.toString(Math.max(10, messages / 20)), "-R", Double.toString(rank), "-f"), environment(net), SECONDS);
+    }
+
+    /** What tells UCX to use TCP over the network's interface. */
+    static Map<String, String> environment(Net net) {
+        return Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", net.device(), "UCX_WARN_UNUSED_ENV_VARS", "n");
     }
 
     /** Bytes a second. */

@@ -48,7 +48,11 @@ class PeersTest {
         assertEquals(4 * names.size(), PeerCase.loopback(false).size());
         assertEquals(2 * names.size(), PeerCase.loopback(true).size());
         List<String> lossy = PeerCase.lab(false, "x").stream().map(Measured::name).distinct().toList();
-        assertEquals(4 * 4 * names.size(), lossy.size());
+        assertEquals(5 * 4 * names.size(), lossy.size());
+        assertTrue(lossy.contains("4 planes, one marked, one dying, 64 B, MetaRoCE"), lossy.toString());
+        assertEquals(4, Net.labPlanes("x").planeCount());
+        assertEquals("10.66.0.2,10.66.1.2,10.66.2.2,10.66.3.2", Net.labPlanes("x").planes());
+        assertEquals(1, Net.LOOPBACK.planeCount());
         assertTrue(lossy.contains("0.1 % lost, 64 KiB, MetaRoCE") && lossy.contains("no loss, 1 MiB, Aeron, MTU 8960"), lossy.toString());
     }
 
