@@ -49,6 +49,16 @@ class CommandsTest {
     }
 
     @Test
+    void speedShowsBothInputsBesideGoals() {
+        List<String> lines = run("speed", "--megabytes", "64", "--rounds", "1");
+        assertEquals(6, lines.size(), lines.toString());
+        assertTrue(lines.get(1).startsWith("all-to-all of 4032 flows ") && lines.get(2).startsWith("permutation of 64 flows "), lines.toString());
+        assertTrue(lines.stream().noneMatch(l -> l.contains("NOT THE SAME")), lines.toString());
+        assertEquals(lines.getLast().equals("MISS") ? 1 : 0, exit);
+        assertTrue(Double.parseDouble(lines.get(1).split(" +")[7]) > 0, "us a packet");
+    }
+
+    @Test
     void compareAsCsvHasALineForEachRun() {
         List<String> lines = run("compare", file, "--transports", "irn,uec", "--seeds", "1,2", "--csv");
         assertEquals(5, lines.size());
