@@ -10,6 +10,8 @@ public final class ConnectionStats {
     /** Data packets, repeats included. */
     public long packetsSent;
     public long packetsReceived;
+    public long acksSent;
+    public long acksReceived;
     public long retransmissions;
     /** Packets of ours that the peer says it had already: repeats that were not needed. */
     public long spuriousRetransmissions;
@@ -21,8 +23,6 @@ public final class ConnectionStats {
     /** Paths declared dead, alone or with their plane. */
     public long deadPaths;
     public long planeFailures;
-    public long acksSent;
-    public long acksReceived;
     /** Data packets that arrived a second time. */
     public long duplicates;
     /** Packets dropped because a field or the window was violated. */

@@ -161,6 +161,11 @@ public final class Fabric {
         return number >>> KIND_SHIFT == 0 ? packets.look(number) : 0;
     }
 
+    /** Second look, after {@link #look} was asked for all that follow: the headers of packets that reach a host. */
+    public long lookAgain(int number) {
+        return number >>> KIND_SHIFT == 0 && outputs[packets.link(number)].to < hosts ? packets.lookAtHeader(number) : 0;
+    }
+
     long event(int kind, int number) {
         return eventKind | (long) kind << KIND_SHIFT | number;
     }

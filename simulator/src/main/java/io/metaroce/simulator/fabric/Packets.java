@@ -69,6 +69,12 @@ public final class Packets {
         return RawMemory.getLong(at(packet));
     }
 
+    /** The same of the headers, as far as most packets have any. */
+    long lookAtHeader(int packet) {
+        long at = header(packet);
+        return RawMemory.getLong(at) + RawMemory.getLong(at + LINE);
+    }
+
     /** Packets under way. */
     public int used() {
         return count - free;

@@ -236,6 +236,12 @@ public final class Simulation implements HostTransport.Application {
                 sum += fabric.look((int) event);
             }
         }
+        for (int i = 0; i < count; i++) {
+            long event = EventQueue.event(words[i]);
+            if (event < WAKE) {
+                sum += fabric.lookAgain((int) event);
+            }
+        }
         looked += sum;
     }
 
