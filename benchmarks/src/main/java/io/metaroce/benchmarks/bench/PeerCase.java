@@ -13,6 +13,7 @@ import java.util.List;
 record PeerCase(Peer peer, int size, Net net, Preparation before) implements Measured {
     private static final int[] SIZES = {64, 4 << 10, 64 << 10, 1 << 20};
     private static final int[] QUICK_SIZES = {64, 64 << 10};
+    private static final int[] PLANES_QUICK_SIZES = {64 << 10};
     private static final double[] LOSSES = {0, 0.001, 0.01, 0.1};
     private static final double[] QUICK_LOSSES = {0, 0.01};
 
@@ -27,7 +28,7 @@ record PeerCase(Peer peer, int size, Net net, Preparation before) implements Mea
     /** All peers beside each other at each size, on loopback. */
     static List<Measured> loopback(boolean quick) {
         List<Measured> all = new ArrayList<>();
-        add(all, quick, Net.LOOPBACK, () -> NOTHING);
+        add(all, sizes(quick), Net.LOOPBACK, () -> NOTHING);
         return all;
     }
 
@@ -36,17 +37,21 @@ record PeerCase(Peer peer, int size, Net net, Preparation before) implements Mea
         List<Measured> all = new ArrayList<>();
         LabPlanes planes = new LabPlanes(lab);
         for (double loss : quick ? QUICK_LOSSES : LOSSES) {
-            add(all, quick, Net.lab(lab, loss), () -> {
+            add(all, sizes(quick), Net.lab(lab, loss), () -> {
                 planes.single(loss);
                 return NOTHING;
             });
         }
-        add(all, quick, Net.labPlanes(lab), planes::several);
+        add(all, quick ? PLANES_QUICK_SIZES : SIZES, Net.labPlanes(lab), planes::several);
         return all;
     }
 
-    private static void add(List<Measured> all, boolean quick, Net net, Preparation before) {
-        for (int size : quick ? QUICK_SIZES : SIZES) {
+    private static int[] sizes(boolean quick) {
+        return quick ? QUICK_SIZES : SIZES;
+    }
+
+    private static void add(List<Measured> all, int[] sizes, Net net, Preparation before) {
+        for (int size : sizes) {
             Peers.all(net).forEach(p -> all.add(new PeerCase(p, size, net, before)));
         }
     }

@@ -6,6 +6,7 @@ import io.metaroce.bindings.dpdk.PmdCalls;
 import io.metaroce.bindings.dpdk.PmdException;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 
 /** One DPDK device with one queue each way, and its link. One thread after construction. */
 final class Device {
@@ -26,6 +27,7 @@ final class Device {
     private boolean started;
     private boolean up;
     private long startedNs;
+    private int starts;
     private long patienceNs = RESTART_NS;
 
     /** Finds the device, or adds it to DPDK's (hot-plugs it) if there is none of this name. */
@@ -46,21 +48,35 @@ final class Device {
         return config.gather() && info.has(PmdShim.MRPMD_TRAIT_COPIES()) && info.offers(PmdShim.MRPMD_OFFLOAD_MULTI_SEGMENT());
     }
 
-    /** Configures and starts the device. A client without its server is no error: it starts later. */
-    void open(Pools pools, int plane, DpdkConfig config, long nowNs) {
+    /**
+     * Configures and starts the device. A client without its server is no error: it starts later.
+     *
+     * @param clockNs asked when the device starts: to make it may take longer than a client has patience for an introduction
+     */
+    void open(Pools pools, int plane, DpdkConfig config, LongSupplier clockNs) {
         int offloads = PmdShim.MRPMD_OFFLOAD_TX_IPV4() | PmdShim.MRPMD_OFFLOAD_TX_UDP() | PmdShim.MRPMD_OFFLOAD_RX_IPV4()
                 | PmdShim.MRPMD_OFFLOAD_RX_UDP() | PmdShim.MRPMD_OFFLOAD_FAST_FREE();
         setup = Pmd.configure(port, new Pmd.Setup(pools.receive(plane), gathers(config) ? pools.gather() : 0, config.mtu(), 1,
                 within(config.rxDescriptors(), info.maxRxDescriptors()), within(config.txDescriptors(), info.maxTxDescriptors()), offloads));
-        startedNs = nowNs;
+        startedNs = clockNs.getAsLong();
         try {
-            Pmd.start(port);
-            started = true;
+            start();
         } catch (PmdException e) {
             if (!restarts) {
                 throw e;
             }
         }
+    }
+
+    private void start() {
+        starts++;
+        Pmd.start(port);
+        started = true;
+    }
+
+    /** How often it was started, successfully or not. */
+    int starts() {
+        return starts;
     }
 
     private static int within(int wish, int most) {
@@ -100,8 +116,7 @@ final class Device {
             patienceNs = Math.min(2 * patienceNs, RESTART_MOST_NS);
         }
         try {
-            Pmd.start(port);
-            started = true;
+            start();
         } catch (PmdException e) {
             // Nobody listens yet.
         }

@@ -167,7 +167,7 @@ public final class DpdkPort implements PacketPort {
             }
         }
         try {
-            device.open(pools, plane, config, tickedNs);
+            device.open(pools, plane, config, clockNs);
         } catch (PmdException e) {
             device.close();
             throw new PortException(what + e.getMessage(), e);
