@@ -14,6 +14,8 @@ import java.util.function.ToDoubleFunction;
 final class FloodPieces {
     /** Part of a piece's time that the thread may be off its core. */
     private static final double AWAY = 0.05;
+    /** Undisturbed pieces of either kind that a median needs. */
+    static final int ENOUGH = 200;
 
     /**
      * @param packets of the transfer, {@code strangers} that were dropped
@@ -35,13 +37,22 @@ final class FloodPieces {
         }
     }
 
+    /** Whether medians mean something: on a busy machine most pieces are disturbed. */
+    boolean areEnough() {
+        return calm.size() >= ENOUGH && fullyFlooded().size() >= ENOUGH;
+    }
+
+    private List<Piece> fullyFlooded() {
+        double full = quantile(flooded, Piece::strangers, 0.9) / 2;
+        return flooded.stream().filter(p -> p.strangers() >= full && p.strangers() > 0).toList();
+    }
+
     /**
      * Figures as {@code name=number}: share of the core kept in percent, the receiver's nanoseconds for a packet of the transfer without and
      * with the flood, strangers taken a second and for each packet, nanoseconds for each, and in how many pieces of how many the flood was full.
      */
     String summary() {
-        double full = quantile(flooded, Piece::strangers, 0.9) / 2;
-        List<Piece> fully = flooded.stream().filter(p -> p.strangers() >= full && p.strangers() > 0).toList();
+        List<Piece> fully = fullyFlooded();
         if (calm.isEmpty() || fully.isEmpty()) {
             throw new IllegalStateException("no piece of " + calm.size() + " and " + flooded.size() + " was undisturbed");
         }

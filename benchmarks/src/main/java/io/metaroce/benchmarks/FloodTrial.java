@@ -35,7 +35,7 @@ import java.util.List;
  * flood over the median with it is the share of its core that the transfer keeps.
  *
  * <pre>
- * FloodTrial dpdk|udp foreign|malformed|unknown [key=value ...]   payload=4096 stretches=8 ms=150
+ * FloodTrial dpdk|udp foreign|malformed|unknown [key=value ...]   payload=4096 stretches=8 (more on a busy machine) ms=150
  * </pre>
  * dpdk: the transfer goes over a memif link, the flood comes over another one of the same receiver, played by dpdk-testpmd from a capture.
  * udp: both come in over the same socket on loopback.
@@ -134,7 +134,8 @@ public final class FloodTrial {
         toggle(true);
         turnsFor(WARM_UP_NS / 3);
         toggle(false);
-        for (int i = 0; i < stretches; i++) {
+        long patience = Clock.nowNs() + PATIENCE_NS;
+        for (int i = 0; i < stretches || !pieces.areEnough() && Clock.nowNs() - patience < 0; i++) {
             stretch(false, stretchNs);
             toggle(true);
             stretch(true, stretchNs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.benchmarks;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,6 +22,21 @@ class FloodPiecesTest {
         }
         String summary = pieces.summary();
         assertTrue(summary.startsWith("kept=80.00 without_ns=100.0 with_ns=125.0 taken_mpps=1.0000 a_packet=0.500 drop_ns=50.0 pieces=9 of 18, 9 calm"), summary);
+    }
+
+    @Test
+    void enoughAreEnoughOfEitherKindInFullFlood() {
+        FloodPieces pieces = new FloodPieces();
+        for (int i = 0; i < FloodPieces.ENOUGH; i++) {
+            assertFalse(pieces.areEnough());
+            pieces.add(false, 100, 0, 10_000, 40_000, 0);
+            pieces.add(true, 100, i % 2 == 0 ? 50 : 10, 12_500, 50_000, 0);
+        }
+        assertFalse(pieces.areEnough(), "half of the flooded ones were not in full flood");
+        for (int i = 0; i < FloodPieces.ENOUGH / 2; i++) {
+            pieces.add(true, 100, 50, 12_500, 50_000, 0);
+        }
+        assertTrue(pieces.areEnough());
     }
 
     @Test
