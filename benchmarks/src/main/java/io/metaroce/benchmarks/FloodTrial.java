@@ -48,6 +48,8 @@ public final class FloodTrial {
     private static final long PATIENCE_NS = 20_000_000_000L;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
+    private static Path toDelete;
+
     private final LoopPair pair;
     private final FloodSource source;
     private final FloodSource elsewhere;
@@ -68,6 +70,9 @@ public final class FloodTrial {
         FloodTrial trial = args[0].equals("udp") ? udp(args[1], payload, other) : dpdk(args[1], payload, other);
         try (trial.source; trial.elsewhere) {
             trial.run(arguments.integer("stretches", 8), arguments.integer("ms", 150) * 1_000_000L);
+        }
+        if (toDelete != null) {
+            Files.deleteIfExists(toDelete);
         }
         Runtime.getRuntime().halt(0);
     }
@@ -90,7 +95,8 @@ public final class FloodTrial {
         }
         LoopPair pair = new LoopPair(sender, receiver, payload, MESSAGE);
         Path capture = Files.createTempFile("metaroce-flood", ".pcap");
-        capture.toFile().deleteOnExit();
+        // Not when the process exits: it halts, without DPDK's clean-up.
+        toDelete = capture;
         Frames frames = new Frames(receiver.device(1).mac(), 0x0200_0000_0001L, (int) receiver.localAddress(1).low(), (int) receiver.localAddress(1).low() + 7,
                 receiver.localAddress(1).port());
         try (Pcap file = new Pcap(capture)) {
