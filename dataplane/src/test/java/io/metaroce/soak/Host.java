@@ -106,6 +106,11 @@ final class Host {
         return config.receiverNotReadyRetries != EndpointConfig.RETRY_FOR_EVER;
     }
 
+    /** What the pauses before a message is given up come to at most, however slow a round trip seemed (MR-CRED-004, MR-CRED-008); zero if none is. */
+    long givingUpNs() {
+        return givesUp() ? (2 + config.receiverNotReadyRetries) * LONGEST_CREDIT_PAUSE_NS : 0;
+    }
+
     static NetAddress address(int host, int plane) {
         return address(host, plane, 0);
     }
@@ -129,6 +134,8 @@ final class Host {
     }
 
     static final int PORT = 14_791;
+    /** CREDIT_ASK_MAX of spec/07-limits.md. */
+    private static final long LONGEST_CREDIT_PAUSE_NS = 100_000_000;
 
     /** When it must be polled next, as things are. */
     long nextNs() {

@@ -161,7 +161,7 @@ final class Simulation {
         }
         long calmNs = nowNs;
         anyDeath |= model.silenceIsPossible;
-        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() || model.contextsAreScarce ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS), this::workIsDone, "work is not done");
+        finish(calmNs + (model.silenceIsPossible ? LONG_NS : anyDeath || anyConnecting() || model.contextsAreScarce ? NOTICE_NS : network.hasLastingTrouble() ? AROUND_DEAD_ROUTES_NS : PROGRESS_NS + longestGivingUpNs()), this::workIsDone, "work is not done");
         model.count(Check.PROGRESS);
         if (!network.hasLastingTrouble() && !model.silenceIsPossible && !model.contextsAreScarce) {
             finish(nowNs + RETURN_NS, this::pathsAreGood, "a path that works is not used again");
@@ -174,6 +174,11 @@ final class Simulation {
         finish(nowNs + (model.silenceIsPossible ? LONG_NS : END_NS), this::nothingLives, "something is left");
         model.count(Check.NOTHING_LEFT);
         model.auditEnd();
+    }
+
+    /** A host that gives messages up for want of a receive first asks as often as it was told to. */
+    private long longestGivingUpNs() {
+        return hosts.stream().mapToLong(Host::givingUpNs).max().orElse(0);
     }
 
     private boolean anyConnecting() {
