@@ -77,6 +77,7 @@ final class EndpointState {
     /** Connections with acknowledgements, probes or packets of the handshake to send; and those with Data. */
     final Turns urgentTurns;
     final Turns dataTurns;
+    final Backlogs backlogs;
 
     EndpointState(EndpointConfig config, RegionTable regions) {
         config.check();
@@ -140,6 +141,7 @@ final class EndpointState {
         events = new EventQueue(n + config.maxParked);
         completions = new CompletionQueue(slab, events, completionCount);
         urgentTurns = new Turns(slab, ConnectionRecord.URGENT_NEXT);
+        backlogs = new Backlogs(this);
         dataTurns = new Turns(slab, ConnectionRecord.READY_NEXT);
         random = new Prng(config.seed);
         secret = new SipHash(config.secret, config.secretLow ^ config.seed);
@@ -204,6 +206,7 @@ final class EndpointState {
         urgentTurns.remove(connection);
         dataTurns.remove(connection);
         timers.remove(connection);
+        backlogs.forget(connection);
         if (sealing != null) {
             sealing.forget(connection);
         }
@@ -407,6 +410,7 @@ final class EndpointState {
     /** Gives a work record back to the pool it is from. */
     void giveWork(long record) {
         (record >= responses.at(0) && record < responses.at(responses.capacity()) ? responses : work).give(record);
+        assert work.used() + responses.used() > 0 || backlogs.isEmpty();
     }
 
     // ---- packets ----

@@ -116,6 +116,8 @@ public final class Limits {
 
     /* Congestion control (spec: "Sender control"). */
     static final float WINDOW_BDP = 2f;
+    /** Packets beyond its share that a connection may have out, one of several of its sender, while it sees no queue. */
+    static final float WINDOW_SLACK = 4f;
     static final float INCREASE_PER_RTT = 4f;
     static final float CE_DECREASE = 0.1f;
     static final float DELAY_GAIN = 0.2f;
@@ -131,8 +133,14 @@ public final class Limits {
     static final float LAST_HOP_SHARE = 0.9f;
     static final float PACE_BELOW = 0.95f;
     static final float PACE_RATE = 1.1f;
-    static final int PACE_BURST_PACKETS = 16;
+    static final int PACE_BURST_PACKETS = 3;
+    /** The same where several connections divide the line of their sender. */
+    static final int PACE_BURST_OF_SEVERAL = 16;
     static final int START_PACKETS = 10;
+    /** Times as many where other connections of the sender have something to send, too. */
+    static final float START_SPREAD = 1.4f;
+    /** Packets in one turn of a connection, if that is more than a run. */
+    static final int TURN_PACKETS = 2;
     /** Packets that all connections of a receiver together may start with, but for one each. */
     static final int START_PACKETS_IN_ALL = 640;
     /** Times the line that all connections of a receiver together may start with. */

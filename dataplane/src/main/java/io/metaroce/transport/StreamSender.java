@@ -69,8 +69,8 @@ final class StreamSender {
 
     private void enqueued(long stream, long work) {
         long connection = slab.getLong(stream + CONNECTION);
-        slab.addInt(connection + ConnectionRecord.UNSENT_PACKETS, slab.getInt(work + WorkRecord.PACKETS));
-        slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, 1);
+        state.backlogs.add(connection, slab.getInt(work + WorkRecord.PACKETS));
+        state.backlogs.begin(connection);
         makeReady(stream);
     }
 
@@ -248,7 +248,7 @@ final class StreamSender {
             }
         }
         slab.addInt(stream + NEXT_SSN, 1);
-        slab.addInt(slab.getLong(stream + CONNECTION) + ConnectionRecord.UNSENT_PACKETS, -1);
+        state.backlogs.add(slab.getLong(stream + CONNECTION), -1);
         slab.putInt(work + WorkRecord.SENT, index + 1);
         if (index + 1 == slab.getInt(work + WorkRecord.PACKETS)) {
             long cursor = Opcode.isResponse(slab.getInt(work + WorkRecord.OPCODE)) ? RESPONSE_CURSOR : WORK_CURSOR;
@@ -475,8 +475,8 @@ final class StreamSender {
     private void free(long stream, long work) {
         long connection = slab.getLong(stream + CONNECTION);
         int unsent = slab.getInt(work + WorkRecord.PACKETS) - slab.getInt(work + WorkRecord.SENT);
-        slab.addInt(connection + ConnectionRecord.UNSENT_PACKETS, -unsent);
-        slab.addInt(connection + ConnectionRecord.WORK_REQUESTS, -1);
+        state.backlogs.add(connection, -unsent);
+        state.backlogs.end(connection);
         if (slab.getInt(connection + ConnectionRecord.LARGER_WORK) > 0 && Opcode.fixedPayload(slab.getInt(work + WorkRecord.OPCODE)) == 0
                 && slab.getInt(work + WorkRecord.PACKET_BYTES) > slab.getInt(connection + ConnectionRecord.PACKET_BYTES)
                 && slab.addInt(connection + ConnectionRecord.LARGER_WORK, -1) == 0) {

@@ -32,6 +32,9 @@ final class Transmitter {
     private final StreamReceiver receiver;
     private final ReadResponder reads;
     private final LocalMemory memory;
+    /** Whose turn to send Data it is, and what it has sent in it. */
+    private long turnOf;
+    private int turnPackets;
     /** The new packet sent last in this turn was the end of a message of several. */
     private boolean endsLongMessage;
     /** Probes go behind so many packets at the end of what waits; 0: behind none, nor behind repeats. */
@@ -123,21 +126,30 @@ final class Transmitter {
             return;
         }
         stateDemand(connection, unsentBefore + repairs);
-        // While others wait, a turn is one run: what many send to one receiver, or one to many, is mixed as finely as may be.
+        if (turnOf != connection) {
+            turnOf = connection;
+            turnPackets = 0;
+        }
         endsLongMessage = false;
         // A coarse clock would make more of the probes than they are worth.
         boolean early = state.config.timerFloorNs == 0 && state.losses.isLossy();
         tail = early ? tail(connection, nowNs) : 0;
-        int left = state.dataTurns.isEmpty() ? QUANTUM : state.config.runLength;
+        // While others wait, a turn is short: what many send to one receiver, or one to many, is mixed as finely as may be.
+        int turn = Math.max(Limits.TURN_PACKETS, state.config.runLength);
+        int left = state.dataTurns.isEmpty() ? QUANTUM : Math.max(1, turn - turnPackets);
         while (left > 0 && !out.isFull()) {
             int sent = run(connection, Math.min(left, out.room()), repairs > 0, nowNs);
             if (sent == 0) {
                 break;
             }
             left -= sent;
+            turnPackets += sent;
         }
-        if (left == 0 || out.isFull()) {
+        if (left == 0) {
+            turnOf = 0;
             state.makeReady(connection);
+        } else if (out.isFull()) {
+            state.dataTurns.addFirst(connection);
         }
         if (endsLongMessage && (early || state.config.timerFloorNs > 0) && slab.getInt(connection + UNSENT_PACKETS) == 0) {
             probeTail(connection);
@@ -177,7 +189,8 @@ final class Transmitter {
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(connection, p);
             long kbps = bits * 1_000_000 / Math.max(1, slab.getInt(plane + PlaneRecord.SRTT_NS));
-            slab.putInt(plane + PlaneRecord.DEMAND, Rate16.encode(Math.min(windows.lineKbps(plane), Math.max(1, kbps))));
+            long usable = state.backlogs.usable(connection, p, slab.getFloat(plane + PlaneRecord.SHARE), windows.lineKbps(plane));
+            slab.putInt(plane + PlaneRecord.DEMAND, Rate16.encode(Math.min(usable, Math.max(1, kbps))));
         }
     }
 
@@ -445,13 +458,22 @@ final class Transmitter {
         }
         float bytesPerNs = share * windows.lineKbps(plane) * Limits.PACE_RATE / 8e6f;
         long gap = (long) (windows.bytesOnWire(connection, length) / bytesPerNs);
-        // Where the window is less than a packet, pacing stands for it, and next to nothing is saved up.
-        long earliest = nowNs - (Windows.isTiny(windows.window(connection, plane, nowNs)) ? gap : gap * Limits.PACE_BURST_PACKETS);
+        long earliest = nowNs - gap * burst(connection, plane, nowNs);
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);
         next = (next - earliest < 0 ? earliest : next) + gap;
         // No share rules beyond its validity: a tiny one, of a time when we asked for nothing, must not hold us for seconds.
         long expires = Math.max(nowNs, slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS));
         slab.putLong(plane + PlaneRecord.NEXT_TX_NS, Math.min(next, expires));
+    }
+
+    /** Packets that may be saved up for a burst. */
+    private int burst(long connection, long plane, long nowNs) {
+        if (Windows.isTiny(windows.window(connection, plane, nowNs))) {
+            // Where the window is less than a packet, pacing stands for it.
+            return 1;
+        }
+        // Several connections thin each other's bursts out.
+        return Math.max(state.config.runLength, state.backlogs.areSeveral() ? Limits.PACE_BURST_OF_SEVERAL : Limits.PACE_BURST_PACKETS);
     }
 
     /** All is sent: a probe behind the last packet of each path shows a lost tail one RTT from now. */

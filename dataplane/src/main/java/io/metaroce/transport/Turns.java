@@ -32,6 +32,18 @@ final class Turns {
         tail = connection;
     }
 
+    /** Its turn goes on. */
+    void addFirst(long connection) {
+        if (slab.getLong(connection + link) != 0) {
+            return;
+        }
+        if (head == 0) {
+            tail = connection;
+        }
+        slab.putLong(connection + link, head == 0 ? connection : head);
+        head = connection;
+    }
+
     /** The next connection in turn, taken off the list, or 0. */
     long take() {
         long first = head;

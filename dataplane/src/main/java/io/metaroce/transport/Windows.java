@@ -49,15 +49,15 @@ final class Windows {
     /** Nobody vouches for a share, yet or any more: the start share is in force, or what some packets need if that is more. */
     void startAnew(long connection, long plane) {
         float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        float start = slab.getFloat(plane + PlaneRecord.START_SHARE);
-        float packets = Limits.START_PACKETS;
-        if (start > 0) {
-            // It tells how many the receiver's connections are.
-            packets = Math.clamp(Limits.START_PACKETS_IN_ALL * start / Limits.START_OVERLAP, 1f, packets);
-        }
-        float least = Math.max(packets, state.config.minWindowPackets) / full;
-        slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Math.max(start, least)));
+        float least = Math.max(startPackets(plane), state.config.minWindowPackets) / full;
+        slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Math.max(slab.getFloat(plane + PlaneRecord.START_SHARE), least)));
         slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, PlaneRecord.NEVER);
+    }
+
+    private float startPackets(long plane) {
+        float start = slab.getFloat(plane + PlaneRecord.START_SHARE);
+        // It tells how many the receiver's connections are.
+        return start > 0 ? Math.clamp(Limits.START_PACKETS_IN_ALL * start / Limits.START_OVERLAP, 1f, Limits.START_PACKETS) : Limits.START_PACKETS;
     }
 
     /** A rate as a fraction of the line, 0 to 1. */
@@ -87,12 +87,34 @@ final class Windows {
         if (expiresNs != PlaneRecord.NEVER && expiresNs - nowNs < 0) {
             startAnew(connection, plane);
         }
-        float w = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER)) * slab.getFloat(plane + PlaneRecord.SHARE);
+        float share = slab.getFloat(plane + PlaneRecord.SHARE);
+        float most = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER));
+        float w = most * share;
+        if (share < 1f && state.backlogs.areSeveral()) {
+            w = Math.min(most, w + beyondShare(plane, w));
+        }
         w = Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM));
         if (slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS) - nowNs > 0) {
             w = Math.min(w, Limits.MIN_RTT_PACKETS);
         }
         return Math.max(w, 1f);
+    }
+
+    /**
+     * What may be out beyond the window that the share makes, in packets, where several connections divide our line. A window of just that
+     * leaves the line idle whenever one of them waits; so there is some more of it until a queue tells that nothing is idle. While no share
+     * is in force, the packets to start with are more, as they come thinner.
+     */
+    private float beyondShare(long plane, float window) {
+        if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) == PlaneRecord.NEVER) {
+            return Math.max(0, Limits.START_SPREAD * startPackets(plane) - window);
+        }
+        if (window < 1) {
+            // Pacing rules in its place.
+            return 0;
+        }
+        float queue = slab.getInt(plane + PlaneRecord.SRTT_NS) / (float) slab.getInt(plane + PlaneRecord.MIN_RTT_NS) - 1;
+        return Math.min(Limits.WINDOW_SLACK, 2 * window) * Math.max(0, 1 - queue);
     }
 
     /**

@@ -309,6 +309,54 @@ class ShareRequirementsTest {
         }
     }
 
+    /** Two connections of one host with far more than the line could take. */
+    @Test
+    @Requirement({"MR-SHARE-002", "MR-SHARE-021"})
+    void connectionsThatDivideALineAskForWhatTheyCouldUse() {
+        connect();
+        int second = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        assertTrue(p.until(10 * MS, () -> Inside.state(p.a.endpoint).slab.getInt(Inside.state(p.a.endpoint).connectionOf(second) + ConnectionRecord.STATE) == ConnectionRecord.ESTABLISHED));
+        EndpointState a = Inside.state(p.a.endpoint);
+        int[] name = {p.ab, second};
+        float[] share = {0.7f, 0.1f};
+        a.config.minWindowPackets = 1;
+        Windows windows = new Windows(a);
+        for (int k = 0; k < 2; k++) {
+            WorkRequest wr = p.request(Opcode.WRITE, 0, 0, 4_000_000, 0, k);
+            for (int i = 0; i < 2; i++) {
+                long plane = a.plane(a.connectionOf(name[k]), i);
+                a.slab.putFloat(plane + PlaneRecord.UNIT, 25);
+                a.slab.putFloat(plane + PlaneRecord.START_SHARE, 0.001f);
+                windows.startAnew(a.connectionOf(name[k]), plane);
+                float packets = windows.window(a.connectionOf(name[k]), plane, p.net.nowNs);
+                assertEquals(k == 0 ? 1 : Limits.START_SPREAD, packets, 1e-4, "to start with, the more where several send");
+                if (k == 1) {
+                    a.slab.putFloat(plane + PlaneRecord.START_SHARE, 0);
+                    windows.startAnew(a.connectionOf(name[k]), plane);
+                    assertEquals(Limits.START_SPREAD * Limits.START_PACKETS, windows.window(a.connectionOf(name[k]), plane, p.net.nowNs), 1e-4);
+                }
+                a.slab.putFloat(plane + PlaneRecord.SHARE, share[k]);
+                a.slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, p.net.nowNs + MS);
+            }
+            assertEquals(Endpoint.OK, p.a.endpoint.post(name[k], wr));
+            if (k == 0) {
+                assertEquals(Endpoint.OK, p.a.endpoint.post(second, wr));
+            }
+        }
+        tap.seen.clear();
+        p.run(0);
+        long other = a.slab.getInt(a.connectionOf(second) + ConnectionRecord.REMOTE_CID);
+        for (int plane = 0; plane < 2; plane++) {
+            int of = plane;
+            assertEquals(Rate16.encode((long) (0.9 * LINE)), lastDemand(s -> s.i32(8) != other && s.plane() == of), "what the other was not given");
+            assertEquals(Rate16.encode(LINE / 2), lastDemand(s -> s.i32(8) == other && s.plane() == of), "its part at least");
+        }
+    }
+
+    private int lastDemand(java.util.function.Predicate<Tap.Seen> which) {
+        return tap.dataToB().stream().filter(which).toList().getLast().u16(DataHeader.DEMAND);
+    }
+
     @Test
     @Requirement({"MR-SHARE-003", "MR-SHARE-001"})
     void probesOfThoseThatWaitForNothingAskForNothing() {

@@ -80,6 +80,25 @@ class WindowRequirementsTest {
         assertEquals(expected, new Windows(state).window(c, plane, p.net.nowNs), 1e-4);
     }
 
+    @ParameterizedTest
+    // share, buffer, smoothed over least RTT; a full window is of 20 packets
+    @CsvSource({"0.5, 1000, 1, 14", "0.5, 1000, 1.5, 12", "0.5, 1000, 2, 10", "0.5, 1000, 9, 10", "0.05, 1000, 1, 3", "0.04, 1000, 1, 1", "0.9, 1000, 1, 20",
+            "1, 1000, 1, 20", "0.5, 8, 1, 8"})
+    @Requirement("MR-CC-001")
+    void whereSeveralSendAShareIsExceededByALittleWhileNoQueueIsSeen(float share, int buffer, float queue, float expected) {
+        connect();
+        state.backlogs.begin(c);
+        setUnit(5);
+        slab.putFloat(plane + PlaneRecord.SHARE, share);
+        slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, p.net.nowNs + MS);
+        slab.putInt(c + ConnectionRecord.PEER_BUFFER, buffer);
+        slab.putInt(plane + PlaneRecord.MIN_RTT_NS, 10_000);
+        slab.putInt(plane + PlaneRecord.SRTT_NS, (int) (10_000 * queue));
+        assertEquals(Math.clamp(20 * share, 1, Math.max(1, buffer * share)), new Windows(state).window(c, plane, p.net.nowNs), 1e-4, "alone");
+        state.backlogs.begin(state.takeConnection());
+        assertEquals(expected, new Windows(state).window(c, plane, p.net.nowNs), 1e-4);
+    }
+
     @Test
     @Requirement("MR-SHARE-021")
     void aShareThatIsOverLeavesTheStartWindow() {
@@ -437,7 +456,7 @@ class WindowRequirementsTest {
             long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
             assertTrue(at.length > 50, at.length + " packets");
             for (int k = 0; k + 2 < at.length; k++) {
-                assertTrue(at[k + 2] - at[k] >= 1154 * 8 / 1.1e8 * 1e9 * 0.99, "three packets within " + (at[k + 2] - at[k]) + " ns");
+                assertTrue(at[k + 2] - at[k] >= 1154 * 8 / (Limits.PACE_RATE * 1e8) * 1e9 * 0.99, "three packets within " + (at[k + 2] - at[k]) + " ns");
             }
         }
     }
@@ -470,12 +489,12 @@ class WindowRequirementsTest {
             int i = of;
             long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
             double bits = at.length * 8.0 * (1024 + 64 + 66);
-            double most = 1.1 * 10e9 * (p.net.nowNs - start) / 1e9;
-            assertTrue(bits <= most + 16 * 8 * 1154 && bits > 0.8 * most, bits / most + " of the pace");
+            double most = Limits.PACE_RATE * 10e9 * (p.net.nowNs - start) / 1e9;
+            assertTrue(bits <= most + Limits.PACE_BURST_PACKETS * 8 * 1154 && bits > 0.8 * most, bits / most + " of the pace");
             // Also within any 100 us.
             for (int k = 0; k + 140 < at.length; k++) {
-                double span = (at[k + 140] - at[k]) * 11.0;
-                assertTrue(span >= (140 - 17) * 8 * 1154, "a burst");
+                double span = (at[k + 140] - at[k]) * 10.0 * Limits.PACE_RATE;
+                assertTrue(span >= (140 - 1 - Limits.PACE_BURST_PACKETS) * 8 * 1154, "a burst");
             }
         }
         // Acknowledgements go while Data waits: B's transfer is as fast as ever.
@@ -633,7 +652,7 @@ class WindowRequirementsTest {
             Integer before = last.put(s.i32(8), s.stream());
             assertTrue(before == null || before != s.stream(), "streams of a connection alternate");
         }
-        assertEquals(1, longest, "in a row of one connection while the other waits");
+        assertEquals(Limits.TURN_PACKETS, longest, "in a row of one connection while the other waits");
     }
 
     // ---- spray ----

@@ -166,10 +166,10 @@ public final class Standard implements AutoCloseable {
         if (!quick) {
             atMost("3a", "all-to-all of 64 x 1 MiB, last, us", 1350, 1358, 1358, scenario("all-to-all", MIB, 1), r -> r.lastUs);
         }
-        Scenario windowed = scenario("all-to-all", 128 * KIB, 1);
+        Scenario windowed = scenario("all-to-all", 128 * KIB, 4);
         windowed.inFlight = 8;
         atMost("3b", "all-to-all of 64 x 128 KiB, 8 in flight, last, us", 176, 217, 215, windowed, r -> r.lastUs);
-        allToAll = scenario("all-to-all", 128 * KIB, 1);
+        allToAll = scenario("all-to-all", 128 * KIB, 4);
         atMost("3c", "all-to-all of 64 x 128 KiB at once, last, us", 176, 180, 180, allToAll, r -> r.lastUs);
         ring = scenario("ring", 64 * MIB, 1);
         atMost("4", "ring all-reduce of 64, 64 MiB, last, us", 3723, 4117, 3880, ring, r -> r.lastUs);
