@@ -132,7 +132,7 @@ public final class Limits {
     static final float LAST_HOP_MARKED = 0.7f;
     static final float LAST_HOP_SHARE = 0.9f;
     static final float PACE_BELOW = 0.95f;
-    static final float PACE_RATE = 1.1f;
+    static final float PACE_RATE = 1.06f;
     static final int PACE_BURST_PACKETS = 3;
     /** The same where several connections divide the line of their sender. */
     static final int PACE_BURST_OF_SEVERAL = 16;
@@ -147,7 +147,7 @@ public final class Limits {
     static final float START_OVERLAP = 2f;
     static final int SHARE_AGE_RTT = 4;
     static final int SHARE_AGE_PACKETS = 4;
-    static final float CE_DRAIN = 0.3f;
+    static final float CE_DRAIN = 0.25f;
     /** Packets over which the mean of marks is formed at a receiver, and no fewer than half its senders. */
     static final int CE_MEMORY = 64;
     static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;
