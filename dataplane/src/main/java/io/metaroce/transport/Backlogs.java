@@ -61,7 +61,11 @@ final class Backlogs {
     }
 
     boolean isEmpty() {
-        return count == 0 && busy == 0 && java.util.Arrays.stream(given).allMatch(kbps -> kbps == 0);
+        long all = count + busy;
+        for (long kbps : given) {
+            all |= kbps;
+        }
+        return all == 0;
     }
 
     /** Whether more than one connection has messages that are not acknowledged as a whole: then what each sends comes thinner than the line. */

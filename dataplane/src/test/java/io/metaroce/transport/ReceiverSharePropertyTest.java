@@ -103,7 +103,7 @@ class ReceiverSharePropertyTest {
         }
 
         double capacity() {
-            return kbps * (1 - 0.3 * ceMean);
+            return kbps * (1 - 0.25 * ceMean);
         }
 
         /** Divides for certain: more than an RTT has passed since. */

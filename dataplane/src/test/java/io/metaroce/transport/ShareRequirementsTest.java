@@ -114,12 +114,12 @@ class ShareRequirementsTest {
         for (int i = 0; i < 4; i++) {
             sum += d.share(i);
         }
-        assertEquals(0.7 * LINE, sum, 0.01 * LINE, "all marked");
+        assertEquals(0.75 * LINE, sum, 0.01 * LINE, "all marked");
         for (int i = 0; i < 45; i++) {
             d.share.onPacket(0, d.planes[i % 4], Rate16.encode(LINE), false, d.now);
         }
         d.now += 2 * RTT;
-        assertEquals(LINE * (1 - 0.3 * Math.pow(63 / 64.0, 45)) / 4, d.share(0), 0.01 * LINE);
+        assertEquals(LINE * (1 - 0.25 * Math.pow(63 / 64.0, 45)) / 4, d.share(0), 0.01 * LINE);
     }
 
     @Test
