@@ -133,9 +133,10 @@ public final class Limits {
     static final float LAST_HOP_SHARE = 0.9f;
     static final float PACE_BELOW = 0.95f;
     static final float PACE_RATE = 1.06f;
-    static final int PACE_BURST_PACKETS = 3;
-    /** The same where several connections divide the line of their sender. */
-    static final int PACE_BURST_OF_SEVERAL = 16;
+    static final int PACE_BURST_PACKETS = 16;
+    /** For a connection that has its sender's line for itself: a part of its window, but no less than so many packets. */
+    static final float PACE_BURST_PART = 0.05f;
+    static final int PACE_BURST_LEAST = 3;
     static final int START_PACKETS = 10;
     /** Times as many where other connections of the sender have something to send, too. */
     static final float START_SPREAD = 1.4f;

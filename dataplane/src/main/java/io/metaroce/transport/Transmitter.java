@@ -220,7 +220,7 @@ final class Transmitter {
             long packet = state.removeFirst(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL);
             slab.addInt(path + PathRecord.RTX_COUNT, -1);
             slab.addInt(spray.plane + PlaneRecord.RTX_PACKETS, -1);
-            again(connection, path, packet, nowNs);
+            again(connection, path, packet, 0, nowNs);
             sent++;
         }
         if (sent > 0) {
@@ -228,7 +228,8 @@ final class Transmitter {
             room = Math.min(limit, sent + spray.roomOf(connection, spray.plane, path, nowNs));
         }
         while (sent < room && slab.getLong(connection + ORPHAN_HEAD) != 0 && spanFree(path)) {
-            again(connection, path, state.removeFirst(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL), nowNs);
+            // If its path was left only as acknowledgements were late, the next must not be judged by the same delay.
+            again(connection, path, state.removeFirst(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL), DataHeader.ACK_REQUEST, nowNs);
             sent++;
         }
         while (sent < room && spanFree(path) && fresh(connection, path, nowNs)) {
@@ -263,7 +264,7 @@ final class Transmitter {
         return 0;
     }
 
-    private void again(long connection, long path, long packet, long nowNs) {
+    private void again(long connection, long path, long packet, int flags, long nowNs) {
         long work = slab.getLong(packet + PacketRecord.WORK);
         if (!streams.isDelivered(work)) {
             mayStillRead(connection, slab.getLong(work + WorkRecord.STREAM), work);
@@ -275,7 +276,7 @@ final class Transmitter {
         slab.addInt(packet + PacketRecord.TRIES, 1);
         slab.addLong(path + PathRecord.RETRANSMISSIONS, 1);
         state.statsOf(connection).retransmissions++;
-        emit(connection, path, packet, DataHeader.RETRANSMISSION, nowNs);
+        emit(connection, path, packet, flags | DataHeader.RETRANSMISSION, nowNs);
         if (tail > 0 || slab.getInt(connection + UNSENT_PACKETS) == 0) {
             paths.wantProbe(connection, path);
         }
@@ -468,12 +469,15 @@ final class Transmitter {
 
     /** Packets that may be saved up for a burst. */
     private int burst(long connection, long plane, long nowNs) {
-        if (Windows.isTiny(windows.window(connection, plane, nowNs))) {
+        float window = windows.window(connection, plane, nowNs);
+        if (Windows.isTiny(window)) {
             // Where the window is less than a packet, pacing stands for it.
             return 1;
         }
         // Several connections thin each other's bursts out.
-        return Math.max(state.config.runLength, state.backlogs.areSeveral() ? Limits.PACE_BURST_OF_SEVERAL : Limits.PACE_BURST_PACKETS);
+        int burst = state.backlogs.areSeveral() ? Limits.PACE_BURST_PACKETS
+                : Math.clamp((long) (Limits.PACE_BURST_PART * window), Limits.PACE_BURST_LEAST, Limits.PACE_BURST_PACKETS);
+        return Math.max(state.config.runLength, burst);
     }
 
     /** All is sent: a probe behind the last packet of each path shows a lost tail one RTT from now. */

@@ -91,7 +91,7 @@ final class Windows {
         float most = Math.min(full, slab.getInt(connection + ConnectionRecord.PEER_BUFFER));
         float w = most * share;
         if (share < 1f && state.backlogs.areSeveral()) {
-            w = Math.min(most, w + beyondShare(plane, w));
+            w = Math.min(most, w + beyondShare(connection, plane, w));
         }
         w = Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM));
         if (slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS) - nowNs > 0) {
@@ -105,7 +105,7 @@ final class Windows {
      * leaves the line idle whenever one of them waits; so there is some more of it until a queue tells that nothing is idle. While no share
      * is in force, the packets to start with are more, as they come thinner.
      */
-    private float beyondShare(long plane, float window) {
+    private float beyondShare(long connection, long plane, float window) {
         if (slab.getLong(plane + PlaneRecord.SHARE_EXPIRES_NS) == PlaneRecord.NEVER) {
             return Math.max(0, Limits.START_SPREAD * startPackets(plane) - window);
         }
@@ -114,7 +114,7 @@ final class Windows {
             return 0;
         }
         float queue = slab.getInt(plane + PlaneRecord.SRTT_NS) / (float) slab.getInt(plane + PlaneRecord.MIN_RTT_NS) - 1;
-        return Math.min(Limits.WINDOW_SLACK, 2 * window) * Math.max(0, 1 - queue);
+        return Math.min(Limits.WINDOW_SLACK / slab.getInt(connection + ConnectionRecord.PLANES), 2 * window) * Math.max(0, 1 - queue);
     }
 
     /**

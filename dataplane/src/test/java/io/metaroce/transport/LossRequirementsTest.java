@@ -351,7 +351,7 @@ class LossRequirementsTest {
     // ---- planes ----
 
     @Test
-    @Requirement({"MR-LOSS-030", "MR-LOSS-031", "MR-LOSS-034"})
+    @Requirement({"MR-LOSS-030", "MR-LOSS-031", "MR-LOSS-034", "MR-ACK-018"})
     void aPlaneThatDiesAndReturnsIsCountedAndNobodyElseHears() {
         connect();
         for (int i = 0; i < 30; i++) {
@@ -364,6 +364,7 @@ class LossRequirementsTest {
         p.run(15_000);
         List<Tap.Seen> next = tap.dataToB();
         assertTrue(next.getFirst().isRepeat() && next.get(5).isRepeat(), "what was out there goes first");
+        assertTrue(next.stream().filter(Tap.Seen::isRepeat).allMatch(s -> (s.u8(5) & DataHeader.ACK_REQUEST) != 0), "and wants to be acknowledged at once");
         assertTrue(path(0).planeDown && !path(4).planeDown);
         assertTrue(p.until(100 * MS, () -> p.completionsA.size() == 31));
         assertTrue(tap.dataToB().stream().allMatch(s -> s.plane() == 1));
