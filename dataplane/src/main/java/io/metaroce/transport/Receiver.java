@@ -175,8 +175,12 @@ final class Receiver {
         genuine(c, phase, burst.plane[i], inside, burst.ecn[i] == CE, nowNs);
     }
 
-    /** A packet that is proven to come from the connection's peer. */
+    /** A packet that is proven to come from who knows the connection's tag. */
     private void genuine(long c, int phase, int over, long at, boolean ce, long nowNs) {
+        if (!isOfPeer(c, at)) {
+            state.counters.forged++;
+            return;
+        }
         if (phase == ConnectionRecord.HALF_OPEN) {
             connections.establish(c, Event.ACCEPTED, nowNs - slab.getLong(c + ConnectionRecord.HANDSHAKE_START_NS), nowNs);
         }
@@ -184,27 +188,21 @@ final class Receiver {
         slab.putInt(c + ConnectionRecord.CONFIRMED, 1);
         switch (Prefix.type(at)) {
             case Type.CLOSE, Type.CLOSE_ACK -> {
-                if (CloseHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
-                    state.counters.forged++;
-                } else if (Prefix.type(at) == Type.CLOSE) {
+                if (Prefix.type(at) == Type.CLOSE) {
                     connections.onClose(c, CloseHeader.reason(at), nowNs);
                 } else {
                     connections.onCloseAck(c);
                 }
             }
             case Type.PARK, Type.PARK_ACK -> {
-                if (ParkHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
-                    state.counters.forged++;
-                } else if (Prefix.type(at) == Type.PARK) {
+                if (Prefix.type(at) == Type.PARK) {
                     parking.onPark(c, at);
                 } else {
                     parking.onParkAck(c, at, nowNs);
                 }
             }
             case Type.PLANE -> {
-                if (PlaneHeader.senderCid(at) != slab.getInt(c + ConnectionRecord.REMOTE_CID)) {
-                    state.counters.forged++;
-                } else if (phase != ConnectionRecord.LINGER) {
+                if (phase != ConnectionRecord.LINGER) {
                     planes.onPlane(c, over, at, nowNs);
                 }
             }
@@ -227,6 +225,17 @@ final class Receiver {
                 }
             }
         }
+    }
+
+    /** Whether the packet names, where it names any, the connection that our peer has with us, and not another of its own, half open and forgotten soon. */
+    private boolean isOfPeer(long c, long at) {
+        int peer = slab.getInt(c + ConnectionRecord.REMOTE_CID);
+        return switch (Prefix.type(at)) {
+            case Type.CLOSE, Type.CLOSE_ACK -> CloseHeader.senderCid(at) == peer;
+            case Type.PARK, Type.PARK_ACK -> ParkHeader.senderCid(at) == peer;
+            case Type.PLANE -> PlaneHeader.senderCid(at) == peer;
+            default -> true;
+        };
     }
 
     private boolean knowsPath(long c, int number) {
