@@ -121,10 +121,12 @@ final class AckSender {
         long at = out.header();
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
-        int turn = Integer.remainderUnsigned(slab.addInt(connection + ConnectionRecord.ACK_TURN, 1), paths);
+        int count = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
+        int turn = Integer.remainderUnsigned(count, paths);
         int over = planeNumber;
         long by = slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.UP ? goodPath(connection, planeNumber, turn) : 0;
-        if (by == 0 || !isGood(by)) {
+        // Another plane's route carries nothing that is acknowledged, and may be dead unnoticed: so only every other one goes there.
+        if (by == 0 || !isGood(by) && (count & 1) == 0) {
             over = livePlane(connection, planeNumber);
             by = goodPath(connection, over, turn);
         }

@@ -241,9 +241,15 @@ class EndRequirementsTest {
         p.a.endpoint.close(p.net.nowNs, p.ab);
         p.run(5 * MS);
         byte[] ack = tap.of(false, Type.CLOSE_ACK).getFirst().bytes();
+        EndpointState state = Inside.state(p.a.endpoint);
+        long c = state.connectionOf(p.ab);
+        long heard = state.slab.getLong(c + ConnectionRecord.LAST_RX_NS);
+        state.slab.putInt(c + ConnectionRecord.CONFIRMED, 0);
         tap.giveA(Tap.changed(ack, b -> b.putInt(CloseHeader.SENDER_CID, b.getInt(CloseHeader.SENDER_CID) + 1)));
         assertFalse(Peers.has(p.eventsA, Event.CLOSED));
         assertEquals(1, p.a.endpoint.counters().forged);
+        assertEquals(heard, state.slab.getLong(c + ConnectionRecord.LAST_RX_NS), "no sign of life");
+        assertEquals(0, state.slab.getInt(c + ConnectionRecord.CONFIRMED), "nor that the first probe arrived");
         tap.giveA(ack);
         assertTrue(Peers.has(p.eventsA, Event.CLOSED));
     }
