@@ -143,9 +143,13 @@ final class Handshake {
     }
 
     private void accept(long connection) {
-        int length = writeAccept(connection, out.header());
         // To where INIT came from, whatever it says of its planes: nobody can have us write to a third party.
         int over = slab.getInt(connection + ANSWER_PLANE);
+        if (state.ownAddresses[over] == null) {
+            // Our plane has gone since; INIT comes again, over another one.
+            return;
+        }
+        int length = writeAccept(connection, out.header());
         out.answer(length, over, sourcePort(over), slab.getLong(connection + ANSWER_HIGH), slab.getLong(connection + ANSWER_LOW),
                 slab.getInt(connection + ANSWER_PORT));
     }
@@ -217,8 +221,7 @@ final class Handshake {
         CloseHeader.reason(at, slab.getInt(connection + ConnectionRecord.CLOSE_REASON));
         CloseHeader.senderCid(at, slab.getInt(connection + LOCAL_CID));
         Bytes.putInt(at + CloseHeader.LENGTH - 4, 0);
-        int over = state.firstPlaneUp(connection);
-        out.control(connection, DataHeader.pathOf(over, 0), sourcePort(over), CloseHeader.LENGTH);
+        overSomePlane(connection, CloseHeader.LENGTH);
     }
 
     private void park(long connection) {
@@ -230,8 +233,15 @@ final class Handshake {
         Bytes.putByte(at + CloseHeader.REASON, 0);
         ParkHeader.senderCid(at, slab.getInt(connection + LOCAL_CID));
         ParkHeader.name(at, slab.getInt(connection + ConnectionRecord.HANDLE));
+        overSomePlane(connection, ParkHeader.LENGTH);
+    }
+
+    /** Sends what the header holds. Where none of our planes is left on which the peer is, it is as good as lost, and repeated like all that is. */
+    private void overSomePlane(long connection, int length) {
         int over = state.firstPlaneUp(connection);
-        out.control(connection, DataHeader.pathOf(over, 0), sourcePort(over), ParkHeader.LENGTH);
+        if (state.ownAddresses[over] != null) {
+            out.control(connection, DataHeader.pathOf(over, 0), sourcePort(over), length);
+        }
     }
 
     private int sourcePort(int plane) {

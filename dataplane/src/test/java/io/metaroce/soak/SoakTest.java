@@ -50,9 +50,10 @@ class SoakTest {
      * 7131: with an ACK_DELAY of two round trips all planes were left for each other, in turn and for ever, while a message waited for credit.
      * 35001: what another, half open connection of the peer stated about planes passed for proof that the peer had our first probe.
      * 53006: with no good path on the plane of a probe all answers went on another plane, whose only route was dead, at both ends, for ever.
+     * 36212: a connection was closed that had no plane any more, nor the endpoint the first one.
      */
     @ParameterizedTest
-    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,", "8731,", "27595,", "28770,", "24094,", "31127,", "214248,", "8743,", "46047,", "75700,", "7131,", "35001,", "53006,"})
+    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329,", "7973,", "80462,", "94400,", "8731,", "27595,", "28770,", "24094,", "31127,", "214248,", "8743,", "46047,", "75700,", "7131,", "35001,", "53006,", "36212,"})
     void whatFailedOnceStaysRight(long seed, Fault unknown) {
         Profile p = unknown == null ? Profile.of(seed) : Profile.of(seed).before(unknown);
         Throwable t = Soak.failure(p);
