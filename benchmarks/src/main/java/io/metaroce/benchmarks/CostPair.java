@@ -8,14 +8,10 @@ import io.metaroce.transport.Completion;
 import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.Event;
-import io.metaroce.transport.RxBurst;
-import io.metaroce.transport.TxBurst;
 import io.metaroce.transport.WorkRequest;
-import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /**
  * Two endpoints in one thread that hand each other bursts in memory, with any number of connections, streams and paths between them, all of
@@ -23,8 +19,7 @@ import java.lang.foreign.MemorySegment;
  * has as many Writes under way as it needs for {@link #IN_FLIGHT} bytes in all, and takes its streams in turn. One thread.
  */
 public final class CostPair {
-    private static final int BURST = 64;
-    private static final int SLOT = 512;
+    private static final int SLOT = 768;
     private static final int PAYLOAD = 256;
     private static final int IN_FLIGHT = 256 << 10;
     private static final int MOST_IN_FLIGHT = 256;
@@ -61,15 +56,11 @@ public final class CostPair {
     private final Work work;
     private final Endpoint a;
     private final Endpoint b;
-    private final TxBurst tx = new TxBurst(BURST);
-    private final RxBurst rx = new RxBurst(BURST);
-    private final MemorySegment headers = Arena.ofAuto().allocate((long) BURST * TxBurst.HEADER_ROOM, 64);
-    private final MemorySegment frames = Arena.ofAuto().allocate((long) BURST * (SLOT + PAYLOAD), 64);
+    private final Hop hop;
     private final WorkRequest request = new WorkRequest();
     private final Completion completion = new Completion();
     private final Event event = new Event();
     private long clockNs = 1_000_000_000L;
-    private int untilLoss;
     private int stream;
     /** Data packets sent, messages completed, and nanoseconds in the sending and the receiving endpoint, so far. */
     public long packets;
@@ -80,7 +71,7 @@ public final class CostPair {
     /** Connects all, and posts the first messages. */
     public CostPair(Work work) {
         this.work = work;
-        untilLoss = work.lossOneIn;
+        hop = new Hop(SLOT, false, work.lossOneIn);
         RegionTable regionsA = new RegionTable();
         RegionTable regionsB = new RegionTable();
         long bytes = Math.max(1 << 16, work.message);
@@ -88,9 +79,6 @@ public final class CostPair {
         MemoryRegion to = regionsB.register(0, Arena.ofAuto().allocate(bytes, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         a = new Endpoint(config(1), regionsA);
         b = new Endpoint(config(2), regionsB);
-        for (int i = 0; i < BURST; i++) {
-            tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
-        }
         request.opcode = Opcode.WRITE;
         request.localAddress = from.address();
         request.localKey = from.key();
@@ -104,13 +92,9 @@ public final class CostPair {
         }
     }
 
-    private static NetAddress address(int host) {
-        return new NetAddress(0, 0xffff_0a00_0000L | host, 14791);
-    }
-
     private EndpointConfig config(int host) {
         EndpointConfig c = new EndpointConfig();
-        c.localAddresses = new NetAddress[] {address(host)};
+        c.localAddresses = new NetAddress[] {Hop.address(host)};
         c.sourcePorts = new int[][] {new int[] {50_000, 50_001, 50_002, 50_003, 50_004, 50_005, 50_006, 50_007}};
         c.payloadMtu = PAYLOAD;
         c.safePayload = PAYLOAD;
@@ -133,7 +117,7 @@ public final class CostPair {
         int opened = 0;
         for (int turns = 0; opened < handles.length; turns++) {
             while (asked < handles.length && asked - opened < CONNECTING) {
-                a.connect(clockNs, address(2), 0);
+                a.connect(clockNs, Hop.address(2), 0);
                 asked++;
             }
             turn();
@@ -165,37 +149,20 @@ public final class CostPair {
     private void turn() {
         clockNs += TURN_NS;
         long start = System.nanoTime();
-        tx.count = 0;
-        a.transmit(clockNs, tx);
-        packets += tx.count;
+        hop.tx.count = 0;
+        a.transmit(clockNs, hop.tx);
+        packets += hop.tx.count;
         sendNs += System.nanoTime() - start;
-        travel();
+        hop.travel();
         start = System.nanoTime();
-        b.receive(clockNs, rx);
-        tx.count = 0;
-        b.transmit(clockNs, tx);
+        b.receive(clockNs, hop.rx);
+        hop.tx.count = 0;
+        b.transmit(clockNs, hop.tx);
         receiveNs += System.nanoTime() - start;
-        travel();
+        hop.travel();
         start = System.nanoTime();
-        a.receive(clockNs, rx);
+        a.receive(clockNs, hop.rx);
         sendNs += System.nanoTime() - start;
-    }
-
-    private void travel() {
-        rx.count = 0;
-        for (int i = 0; i < tx.count; i++) {
-            if (work.lossOneIn > 0 && --untilLoss == 0) {
-                untilLoss = work.lossOneIn;
-                continue;
-            }
-            long frame = frames.address() + (long) rx.count * (SLOT + PAYLOAD);
-            Bytes.copy(tx.header[i], frame, tx.headerLength[i]);
-            rx.address[rx.count] = frame;
-            rx.length[rx.count] = tx.headerLength[i] + tx.payloadLength[i];
-            rx.sourceLow[rx.count] = 0xffff_0a00_0001L;
-            rx.sourcePort[rx.count] = tx.sourcePort[i];
-            rx.count++;
-        }
     }
 
     /** Goes on until so many more data packets were sent. A message that completes is followed by another one at once. */

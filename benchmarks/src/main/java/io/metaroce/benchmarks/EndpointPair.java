@@ -9,14 +9,10 @@ import io.metaroce.transport.Completion;
 import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.Event;
-import io.metaroce.transport.RxBurst;
-import io.metaroce.transport.TxBurst;
 import io.metaroce.transport.WorkRequest;
-import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
@@ -25,7 +21,6 @@ import java.lang.management.ThreadMXBean;
  * Every {@code lossOneIn}-th datagram is dropped (0: none).
  */
 public final class EndpointPair {
-    private static final int BURST = 64;
     private static final int SLOT = 20_480;
     private static final int REGION = 4 << 20;
     private static final int MESSAGE = 1 << 18;
@@ -34,19 +29,13 @@ public final class EndpointPair {
 
     private final Endpoint a;
     private final Endpoint b;
-    private final TxBurst tx = new TxBurst(BURST);
-    private final RxBurst rx = new RxBurst(BURST);
-    private final MemorySegment headers = Arena.ofAuto().allocate((long) BURST * TxBurst.HEADER_ROOM, 64);
-    private final MemorySegment frames = Arena.ofAuto().allocate((long) BURST * SLOT, 64);
+    private final Hop hop;
     private final WorkRequest request = new WorkRequest();
     private final Completion completion = new Completion();
-    private final int lossOneIn;
     private final int depth;
     private int connection;
     private int outstanding;
     private long clockNs = 1_000_000_000L;
-    private int untilLoss;
-    private final boolean payloadTravels;
     /** Datagrams moved, all of them and A's alone (data, but for the handshake and probes), messages completed. */
     public long datagrams;
     public long dataDatagrams;
@@ -69,26 +58,21 @@ public final class EndpointPair {
      *     copies some other bytes to their place, and the pair itself costs next to nothing
      */
     public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn, int integrity, boolean encrypted) {
-        payloadTravels = integrity == EndpointConfig.INTEGRITY_FULL;
+        hop = new Hop(SLOT, integrity == EndpointConfig.INTEGRITY_FULL, lossOneIn);
         this.depth = depth;
-        this.lossOneIn = lossOneIn;
-        untilLoss = lossOneIn;
         RegionTable regionsA = new RegionTable();
         RegionTable regionsB = new RegionTable();
         MemoryRegion from = regionsA.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE);
         MemoryRegion to = regionsB.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         a = new Endpoint(config(1, payloadMtu, runLength, integrity, encrypted), regionsA);
         b = new Endpoint(config(2, payloadMtu, runLength, integrity, encrypted), regionsB);
-        for (int i = 0; i < BURST; i++) {
-            tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
-        }
         request.opcode = Opcode.WRITE;
         request.localAddress = from.address();
         request.localKey = from.key();
         request.length = messageBytes;
         request.remoteAddress = to.address();
         request.remoteKey = to.key();
-        connection = a.connect(clockNs, address(2), 0);
+        connection = a.connect(clockNs, Hop.address(2), 0);
         Event event = new Event();
         while (!a.pollEvent(event)) {
             turn();
@@ -98,13 +82,9 @@ public final class EndpointPair {
         }
     }
 
-    private static NetAddress address(int host) {
-        return new NetAddress(0, 0xffff_0a00_0000L | host, 14791);
-    }
-
     private static EndpointConfig config(int host, int payloadMtu, int runLength, int integrity, boolean encrypted) {
         EndpointConfig c = new EndpointConfig();
-        c.localAddresses = new NetAddress[] {address(host)};
+        c.localAddresses = new NetAddress[] {Hop.address(host)};
         c.sourcePorts = new int[][] {new int[] {50_000, 50_001, 50_002, 50_003, 50_004, 50_005, 50_006, 50_007}};
         c.payloadMtu = payloadMtu;
         c.pathsPerPlane = 16;
@@ -121,47 +101,31 @@ public final class EndpointPair {
     public void turn() {
         clockNs += 1_000;
         long before = System.nanoTime();
-        tx.count = 0;
-        a.transmit(clockNs, tx);
-        dataDatagrams += tx.count;
+        hop.tx.count = 0;
+        a.transmit(clockNs, hop.tx);
+        dataDatagrams += hop.tx.count;
         sendNs += System.nanoTime() - before;
         travel();
         before = System.nanoTime();
-        b.receive(clockNs, rx);
-        tx.count = 0;
+        b.receive(clockNs, hop.rx);
+        hop.tx.count = 0;
         long taken = System.nanoTime();
-        b.transmit(clockNs, tx);
+        b.transmit(clockNs, hop.tx);
         long after = System.nanoTime();
         receiveNs += after - before;
         acknowledgeNs += after - taken;
-        acknowledgements += tx.count;
+        acknowledgements += hop.tx.count;
         travel();
         before = System.nanoTime();
-        a.receive(clockNs, rx);
+        a.receive(clockNs, hop.rx);
         after = System.nanoTime();
         sendNs += after - before;
         digestNs += after - before;
     }
 
     private void travel() {
-        rx.count = 0;
-        for (int i = 0; i < tx.count; i++) {
-            if (lossOneIn > 0 && --untilLoss == 0) {
-                untilLoss = lossOneIn;
-                continue;
-            }
-            long frame = frames.address() + (long) rx.count * SLOT;
-            Bytes.copy(tx.header[i], frame, tx.headerLength[i]);
-            if (tx.payloadLength[i] > 0 && payloadTravels) {
-                Bytes.copy(tx.payload[i], frame + tx.headerLength[i], tx.payloadLength[i]);
-            }
-            rx.address[rx.count] = frame;
-            rx.length[rx.count] = tx.headerLength[i] + tx.payloadLength[i];
-            rx.sourceLow[rx.count] = 0xffff_0a00_0001L;
-            rx.sourcePort[rx.count] = tx.sourcePort[i];
-            rx.count++;
-        }
-        datagrams += tx.count;
+        hop.travel();
+        datagrams += hop.tx.count;
     }
 
     /** Keeps {@code depth} messages in flight and runs until {@code more} further ones are complete. */

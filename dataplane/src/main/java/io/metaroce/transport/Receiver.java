@@ -187,20 +187,10 @@ final class Receiver {
         slab.putLong(c + LAST_RX_NS, nowNs);
         slab.putInt(c + ConnectionRecord.CONFIRMED, 1);
         switch (Prefix.type(at)) {
-            case Type.CLOSE, Type.CLOSE_ACK -> {
-                if (Prefix.type(at) == Type.CLOSE) {
-                    connections.onClose(c, CloseHeader.reason(at), nowNs);
-                } else {
-                    connections.onCloseAck(c);
-                }
-            }
-            case Type.PARK, Type.PARK_ACK -> {
-                if (Prefix.type(at) == Type.PARK) {
-                    parking.onPark(c, at);
-                } else {
-                    parking.onParkAck(c, at, nowNs);
-                }
-            }
+            case Type.CLOSE -> connections.onClose(c, CloseHeader.reason(at), nowNs);
+            case Type.CLOSE_ACK -> connections.onCloseAck(c);
+            case Type.PARK -> parking.onPark(c, at);
+            case Type.PARK_ACK -> parking.onParkAck(c, at, nowNs);
             case Type.PLANE -> {
                 if (phase != ConnectionRecord.LINGER) {
                     planes.onPlane(c, over, at, nowNs);

@@ -2,6 +2,7 @@
 package io.metaroce.benchmarks.bench;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,6 +96,11 @@ final class Child {
     /** A number by its name in a line of JSON. */
     static double field(String json, String name) {
         return number(json, "\"" + name + "\":(-?[0-9.]+)");
+    }
+
+    /** Why nothing can be measured over DPDK here, or null. */
+    static String missingDpdk() {
+        return Files.exists(root().resolve("pmd-shim/build/libmetaroce_pmd.so")) ? null : "DPDK is not installed";
     }
 
     /** Whether a program is on the PATH. */

@@ -36,7 +36,7 @@ record Epsilon(String port, int seconds) implements Measured {
 
     @Override
     public String missing() {
-        return port.equals("udp") || Files.exists(Child.root().resolve("pmd-shim/build/libmetaroce_pmd.so")) ? null : "DPDK is not installed";
+        return port.equals("udp") ? null : Child.missingDpdk();
     }
 
     @Override

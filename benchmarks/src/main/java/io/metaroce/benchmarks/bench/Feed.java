@@ -3,7 +3,6 @@ package io.metaroce.benchmarks.bench;
 
 import io.metaroce.benchmarks.FeedTrial;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.List;
 
 /**
@@ -26,7 +25,7 @@ record Feed(String kind, int payload) implements Measured {
 
     @Override
     public String missing() {
-        return Files.exists(Child.root().resolve("pmd-shim/build/libmetaroce_pmd.so")) ? null : "DPDK is not installed";
+        return Child.missingDpdk();
     }
 
     @Override

@@ -4,7 +4,6 @@ package io.metaroce.benchmarks.bench;
 import io.metaroce.benchmarks.FloodTrial;
 import io.metaroce.benchmarks.capture.Floods;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -43,7 +42,7 @@ record Flood(String port, String kind, int payload) implements Measured {
         if (port.equals("udp")) {
             return null;
         }
-        return !Files.exists(Child.root().resolve("pmd-shim/build/libmetaroce_pmd.so")) ? "DPDK is not installed"
+        return Child.missingDpdk() != null ? Child.missingDpdk()
                 : Child.has("dpdk-testpmd") ? null : "dpdk-testpmd, the flood's source, is not installed (Debian: dpdk-dev)";
     }
 

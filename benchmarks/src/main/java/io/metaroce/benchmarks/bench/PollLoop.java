@@ -4,7 +4,6 @@ package io.metaroce.benchmarks.bench;
 import io.metaroce.benchmarks.MemifCost;
 import io.metaroce.benchmarks.PollCost;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,8 +32,8 @@ record PollLoop(String device, String kind) implements Measured {
 
     @Override
     public String missing() {
-        if (!Files.exists(Child.root().resolve("pmd-shim/build/libmetaroce_pmd.so"))) {
-            return "DPDK is not installed";
+        if (Child.missingDpdk() != null) {
+            return Child.missingDpdk();
         }
         return isTestpmd() && !Child.has("dpdk-testpmd") ? "dpdk-testpmd is not installed (Debian: dpdk-dev)" : null;
     }

@@ -3,7 +3,6 @@ package io.metaroce.benchmarks.bench;
 
 import io.metaroce.core.Stages;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +39,7 @@ record StageCost(String port, int size) implements Measured {
 
     @Override
     public String missing() {
-        return port.equals("udp") || Files.exists(Child.root().resolve("pmd-shim/build/libmetaroce_pmd.so")) ? null : "DPDK is not installed";
+        return port.equals("udp") ? null : Child.missingDpdk();
     }
 
     @Override

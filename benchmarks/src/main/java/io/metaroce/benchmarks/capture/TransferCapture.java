@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.benchmarks.capture;
 
+import io.metaroce.benchmarks.Hop;
 import io.metaroce.memory.Access;
 import io.metaroce.memory.MemoryRegion;
 import io.metaroce.memory.RegionTable;
@@ -9,7 +10,6 @@ import io.metaroce.transport.Endpoint;
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.Event;
 import io.metaroce.transport.RxBurst;
-import io.metaroce.transport.TxBurst;
 import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
@@ -17,7 +17,6 @@ import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,7 +26,6 @@ import java.util.List;
  * next. Writes over one connection on 16 paths. One thread.
  */
 public final class TransferCapture {
-    private static final int BURST = 64;
     private static final int SLOT = 20_480;
     private static final int PACKETS_A_MESSAGE = 16;
     private static final int IN_FLIGHT = 16;
@@ -75,19 +73,13 @@ public final class TransferCapture {
         private final MemoryRegion from = regionsA.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE);
         private final Endpoint a = new Endpoint(config(1), regionsA);
         private final Endpoint b = new Endpoint(config(2), regionsB);
-        private final TxBurst tx = new TxBurst(BURST);
-        private final RxBurst rx = new RxBurst(BURST);
-        private final MemorySegment headers = Arena.ofAuto().allocate((long) BURST * TxBurst.HEADER_ROOM, 64);
-        private final MemorySegment frames = Arena.ofAuto().allocate((long) BURST * SLOT, 64);
+        private final Hop hop = new Hop(SLOT, true, 0);
         private final int connection;
         private long clockNs = 1_000_000_000L;
         private int kept;
 
         Ends() {
-            for (int i = 0; i < BURST; i++) {
-                tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
-            }
-            connection = a.connect(clockNs, address(2), 0);
+            connection = a.connect(clockNs, Hop.address(2), 0);
             Event event = new Event();
             while (!a.pollEvent(event)) {
                 turn();
@@ -99,7 +91,7 @@ public final class TransferCapture {
 
         private EndpointConfig config(int host) {
             EndpointConfig c = new EndpointConfig();
-            c.localAddresses = new NetAddress[] {address(host)};
+            c.localAddresses = new NetAddress[] {Hop.address(host)};
             c.sourcePorts = new int[][] {new int[] {SOURCE_PORT, SOURCE_PORT + 1, SOURCE_PORT + 2, SOURCE_PORT + 3}};
             c.payloadMtu = payload;
             c.safePayload = payload;
@@ -133,40 +125,26 @@ public final class TransferCapture {
 
         private void turn() {
             clockNs += 1_000;
-            tx.count = 0;
-            a.transmit(clockNs, tx);
-            travel(true);
-            b.receive(clockNs, rx);
-            tx.count = 0;
-            b.transmit(clockNs, tx);
-            travel(false);
-            a.receive(clockNs, rx);
+            hop.tx.count = 0;
+            a.transmit(clockNs, hop.tx);
+            hop.travel();
+            keep(hop.rx);
+            b.receive(clockNs, hop.rx);
+            hop.tx.count = 0;
+            b.transmit(clockNs, hop.tx);
+            hop.travel();
+            a.receive(clockNs, hop.rx);
         }
 
-        private void travel(boolean keep) {
-            rx.count = 0;
-            for (int i = 0; i < tx.count; i++) {
-                long frame = frames.address() + (long) i * SLOT;
-                Bytes.copy(tx.header[i], frame, tx.headerLength[i]);
-                if (tx.payloadLength[i] > 0) {
-                    Bytes.copy(tx.payload[i], frame + tx.headerLength[i], tx.payloadLength[i]);
-                }
-                rx.address[rx.count] = frame;
-                rx.length[rx.count] = tx.headerLength[i] + tx.payloadLength[i];
-                rx.sourceLow[rx.count] = 0xffff_0a00_0001L;
-                rx.sourcePort[rx.count] = tx.sourcePort[i];
-                if (keep && datagrams.size() < kept && Prefix.type(frame) == Type.DATA) {
-                    byte[] datagram = new byte[rx.length[rx.count]];
-                    Bytes.get(frame, datagram, 0, datagram.length);
+        private void keep(RxBurst rx) {
+            for (int i = 0; i < rx.count && datagrams.size() < kept; i++) {
+                if (Prefix.type(rx.address[i]) == Type.DATA) {
+                    byte[] datagram = new byte[rx.length[i]];
+                    Bytes.get(rx.address[i], datagram, 0, datagram.length);
                     datagrams.add(datagram);
-                    sourcePorts.add(tx.sourcePort[i]);
+                    sourcePorts.add(rx.sourcePort[i]);
                 }
-                rx.count++;
             }
         }
-    }
-
-    private static NetAddress address(int host) {
-        return new NetAddress(0, 0xffff_0a00_0000L | host, NetAddress.DEFAULT_PORT);
     }
 }

@@ -146,7 +146,11 @@ public final class EventQueue {
         } else if (end == present.length) {
             present = Arrays.copyOf(present, 2 * end);
         }
-        int i = end++;
+        insert(word, end++);
+    }
+
+    /** Puts the word behind all of its time or earlier, of those that are sorted up to {@code i}. */
+    private void insert(long word, int i) {
         while (i > next && (present[i - 1] >>> EVENT_BITS) > (word >>> EVENT_BITS)) {
             present[i] = present[i - 1];
             i--;
@@ -203,13 +207,7 @@ public final class EventQueue {
             return;
         }
         for (int i = 1; i < end; i++) {
-            long word = present[i];
-            int j = i;
-            while (j > 0 && (present[j - 1] >>> EVENT_BITS) > (word >>> EVENT_BITS)) {
-                present[j] = present[j - 1];
-                j--;
-            }
-            present[j] = word;
+            insert(present[i], i);
         }
     }
 

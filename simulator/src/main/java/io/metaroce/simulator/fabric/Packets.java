@@ -3,7 +3,6 @@ package io.metaroce.simulator.fabric;
 
 import io.metaroce.bindings.libc.RawMemory;
 import io.metaroce.simulator.core.Memory;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -34,11 +33,11 @@ public final class Packets {
     private static final int URGENT = 38;
     private static final int TRIMMED = 39;
 
+    /** Stays as long as this object, and with it all that it gave. */
     private final Memory memory = new Memory();
-    /** Addresses of the fields and of the headers of a chunk's packets, and what keeps their memory alive. */
+    /** Addresses of the fields and of the headers of a chunk's packets. */
     private long[] fields = new long[0];
     private long[] headers = new long[0];
-    private MemorySegment[] kept = new MemorySegment[0];
     private int[] freeList = new int[0];
     private int free;
     private int count;
@@ -187,12 +186,10 @@ public final class Packets {
     }
 
     private void grow() {
-        int chunk = kept.length;
-        kept = Arrays.copyOf(kept, chunk + 1);
+        int chunk = fields.length;
         fields = Arrays.copyOf(fields, chunk + 1);
         headers = Arrays.copyOf(headers, chunk + 1);
-        kept[chunk] = memory.allocate((long) CHUNK * (LINE + STRIDE), LINE);
-        fields[chunk] = kept[chunk].address();
+        fields[chunk] = memory.allocate((long) CHUNK * (LINE + STRIDE), LINE).address();
         headers[chunk] = fields[chunk] + (long) CHUNK * LINE;
         int size = count + CHUNK;
         freeList = Arrays.copyOf(freeList, size);
