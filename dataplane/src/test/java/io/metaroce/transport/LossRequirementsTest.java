@@ -351,7 +351,7 @@ class LossRequirementsTest {
     // ---- planes ----
 
     @Test
-    @Requirement({"MR-LOSS-030", "MR-LOSS-031", "MR-LOSS-034", "MR-ACK-018"})
+    @Requirement({"MR-LOSS-030", "MR-LOSS-031", "MR-LOSS-034", "MR-ACK-021"})
     void aPlaneThatDiesAndReturnsIsCountedAndNobodyElseHears() {
         connect();
         for (int i = 0; i < 30; i++) {
