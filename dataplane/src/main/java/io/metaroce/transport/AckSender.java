@@ -193,7 +193,7 @@ final class AckSender {
      * acknowledgement, and all the blocks again would cost as much of the way back as they save; where few packets wait, none may come.
      */
     private int repeats(long connection, long plane) {
-        if (state.config.timerFloorNs > 0 || !state.losses.isLossy()) {
+        if (!state.expectsLoss()) {
             return 0;
         }
         return slab.getInt(plane + PlaneRecord.ACK_PENDING) >= slab.getInt(connection + ConnectionRecord.ACK_EVERY)

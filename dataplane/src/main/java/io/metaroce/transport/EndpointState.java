@@ -233,6 +233,11 @@ final class EndpointState {
         return (slab.getInt(connection + ConnectionRecord.HANDLE) & cidMask) == slab.getInt(connection + ConnectionRecord.INDEX);
     }
 
+    /** Packets were lost lately, so probes go before there is a reason to. A coarse clock would make more of them than they are worth. */
+    boolean expectsLoss() {
+        return config.timerFloorNs == 0 && losses.isLossy();
+    }
+
     /** The live connection that the application calls so, or 0. */
     long named(int handle) {
         int index = handle & cidMask;

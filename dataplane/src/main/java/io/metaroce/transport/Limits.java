@@ -69,6 +69,9 @@ public final class Limits {
     static final int REPEATED_BLOCKS = 1;
     static final int REPEATED_BLOCKS_EARLY = 4;
     static final float PROBE_AGAIN_RTT = 1.25f;
+    /** After which the first probes are repeated where packets are lost: they may have been lost with what they were to tell of. */
+    static final float EARLY_AGAIN_RTT = 0.5f;
+    static final int EARLY_REPEATS = 2;
     static final int PROBES_TO_DEATH = 3;
     /** The same where hosts are slow and round trips are long anyway: rather sure than quick. */
     static final int PROBES_TO_DEATH_SLOW = 5;

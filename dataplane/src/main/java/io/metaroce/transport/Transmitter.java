@@ -131,8 +131,7 @@ final class Transmitter {
             turnPackets = 0;
         }
         endsLongMessage = false;
-        // A coarse clock would make more of the probes than they are worth.
-        boolean early = state.config.timerFloorNs == 0 && state.losses.isLossy();
+        boolean early = state.expectsLoss();
         tail = early ? tail(connection, nowNs) : 0;
         // While others wait, a turn is short: what many send to one receiver, or one to many, is mixed as finely as may be.
         int turn = Math.max(Limits.TURN_PACKETS, state.config.runLength);

@@ -20,12 +20,14 @@ final class HostMemory {
     static final int GAP = 4096;
     static final int MAIN = 192 << 10;
     static final int SPECIAL = 8 << 10;
+    /** For receives alone: without it, what waits for receives could hold all memory that they need. */
+    static final int RESERVE = 64 << 10;
     /** Words that atomics change, and bytes of a region that a Send with invalidate ends. */
     static final int WORDS = 16;
     static final int SERVES_ONCE = 512;
     static final int FOREIGN_DOMAIN = 7;
     private static final int CELL = 64;
-    private static final int SIZE = 2 * MAIN + 5 * SPECIAL + 8 * GAP;
+    private static final int SIZE = 2 * MAIN + 5 * SPECIAL + RESERVE + 9 * GAP;
     static final int ALL = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
     /** End of the first region: what requests that leave it may write. */
     static final int TAIL = GAP;
@@ -76,6 +78,7 @@ final class HostMemory {
     MemoryRegion foreign;
     MemoryRegion fleeting;
     MemoryRegion atomic;
+    private MemoryRegion reserve;
     final List<Word> words = new ArrayList<>();
     private int fleetingCursor;
 
@@ -116,6 +119,10 @@ final class HostMemory {
         return GAP + 2 * (MAIN + GAP) + i * (SPECIAL + GAP);
     }
 
+    private static int reserveAt() {
+        return specialAt(5);
+    }
+
     void register(RegionTable table) {
         for (int i = 0; i < 2; i++) {
             main[i] = table.register(0, segment.asSlice(mainAt(i), MAIN), ALL);
@@ -127,6 +134,7 @@ final class HostMemory {
         if (!fleetingGone) {
             fleeting = table.register(0, segment.asSlice(specialAt(FLEETING), SPECIAL), ALL);
         }
+        reserve = table.register(0, segment.asSlice(reserveAt(), RESERVE), ALL);
     }
 
     /** A region of its own, for as long as its key serves. */
@@ -160,9 +168,9 @@ final class HostMemory {
             int low = mainAt(r) / CELL;
             int high = (mainAt(r) + MAIN - (r == 0 ? TAIL : 0)) / CELL;
             int from = low + random.nextInt(high - low);
-            Range found = find(r, from, high, cells, misaligned, length);
+            Range found = find(main[r], from, high, cells, misaligned, length);
             if (found == null) {
-                found = find(r, low, high, cells, misaligned, length);
+                found = find(main[r], low, high, cells, misaligned, length);
             }
             if (found != null) {
                 return found;
@@ -171,12 +179,18 @@ final class HostMemory {
         return null;
     }
 
-    private Range find(int r, int from, int high, int cells, int misaligned, int length) {
+    /** A range for a receive, or null when not even the reserve has any. */
+    Range takeForReceive(int length) {
+        Range range = take(length);
+        return range != null ? range : find(reserve, reserveAt() / CELL, (reserveAt() + RESERVE) / CELL, length / CELL + 2, 0, length);
+    }
+
+    private Range find(MemoryRegion region, int from, int high, int cells, int misaligned, int length) {
         for (int at = used.nextClearBit(from); at + cells <= high; at = used.nextClearBit(at)) {
             int end = used.nextSetBit(at);
             if (end < 0 || end - at >= cells) {
                 used.set(at, at + cells);
-                return new Range(this, main[r], at * CELL + CELL / 2 + misaligned / 2, length, at, cells);
+                return new Range(this, region, at * CELL + CELL / 2 + misaligned / 2, length, at, cells);
             }
             at = end;
         }
@@ -301,6 +315,7 @@ final class HostMemory {
         for (int i = 0; i < 2; i++) {
             MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, mainAt(i), shadow, mainAt(i), MAIN);
         }
+        MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, reserveAt(), shadow, reserveAt(), RESERVE);
         MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(1), shadow, specialAt(1), SPECIAL);
         MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(FLEETING), shadow, specialAt(FLEETING), SPECIAL);
         MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, specialAt(ATOMIC), shadow, specialAt(ATOMIC), SPECIAL);
@@ -320,6 +335,6 @@ final class HostMemory {
                 return names[i];
             }
         }
-        return "not registered";
+        return offset >= reserveAt() && offset < reserveAt() + RESERVE ? "reserve" : "not registered";
     }
 }

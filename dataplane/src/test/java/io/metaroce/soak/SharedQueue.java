@@ -83,7 +83,7 @@ final class SharedQueue {
     }
 
     private boolean post() {
-        HostMemory.Range range = host.memory.take(Traffic.RECEIVE_BYTES);
+        HostMemory.Range range = host.memory.takeForReceive(Traffic.RECEIVE_BYTES);
         if (range == null) {
             return false;
         }

@@ -654,7 +654,7 @@ final class Traffic {
             int needed = s.peer == null ? 0 : s.peer.streams[i].undelivered.size();
             int wanted = calm ? needed : work.nextInt(8) == 0 ? needed + work.nextInt(4) / 3 : 0;
             while (stream.receives.size() < wanted && !stream.failed && !isDeaf(s, i)) {
-                HostMemory.Range range = s.host.memory.take(RECEIVE_BYTES);
+                HostMemory.Range range = s.host.memory.takeForReceive(RECEIVE_BYTES);
                 if (range == null || postReceive(s, i, range) != Endpoint.OK) {
                     break;
                 }

@@ -172,7 +172,7 @@ class LossRequirementsTest {
     }
 
     @Test
-    @Requirement("MR-LOSS-013")
+    @Requirement({"MR-LOSS-011", "MR-LOSS-013"})
     void whereLossIsMetProbesGoBehindTheEndOfMessagesAndBehindRepeats() {
         connect();
         p.post(p.request(Opcode.WRITE, 0, 0, 8_000, 0, 2));
@@ -197,6 +197,15 @@ class LossRequirementsTest {
         Map<Integer, Integer> probed = new HashMap<>();
         tap.of(true, Type.PROBE).forEach(s -> probed.put(s.path(), s.psn() - 1));
         assertEquals(last, probed);
+        int path = last.keySet().iterator().next();
+        double rtt = Math.max(srtt(DataHeader.planeOf(path)), path(index(path)).rttUs * 1_000);
+        p.run((long) (4 * rtt));
+        List<Tap.Seen> repeats = probes(path, 0);
+        double[] waits = {.5, .5, 1.25};
+        for (int i = 0; i < waits.length; i++) {
+            double gap = repeats.get(i + 1).atNs() - repeats.get(i).atNs();
+            assertTrue(gap >= waits[i] * rtt - 1 && gap <= waits[i] * rtt + rtt / 4 + 2_000, "repeat " + (i + 1) + " after " + gap / rtt + " RTT");
+        }
     }
 
     // ---- dead paths ----

@@ -182,16 +182,17 @@ public final class Standard implements AutoCloseable {
         Scenario oneClean = scenario("one", 64 * MIB, 1);
         Scenario allClean = scenario("permutation", 16 * MIB, 2);
         for (int i = 0; i < rates.length; i++) {
-            Scenario s = lossy(oneClean, rates[i], 2);
+            // A loss among the last packets costs half a percent: that is luck, which only many seeds even out.
+            Scenario s = lossy(oneClean, rates[i], 8);
             kept("5" + (char) ('a' + i), "one flow of 64 MiB at " + percent(rates[i]) + " loss, rate kept", one[i][0], one[i][1], one[i][2], s, oneClean);
         }
         for (int i = 0; i < rates.length; i++) {
-            Scenario s = lossy(allClean, rates[i], 2);
+            Scenario s = lossy(allClean, rates[i], 4);
             kept("5" + (char) ('d' + i), "permutation of 64 x 16 MiB at " + percent(rates[i]) + " loss, rate kept", all[i][0], all[i][1], all[i][2], s,
                     allClean);
         }
         kept("6a", "ring all-reduce of 64, 64 MiB, at 1 % loss, rate kept", .88, .53, .86, lossy(ring, .01, 2), ring);
-        kept("6b", "all-to-all of 64 x 128 KiB at 1 % loss, rate kept", .95, .71, .9, lossy(allToAll, .01, 2), allToAll);
+        kept("6b", "all-to-all of 64 x 128 KiB at 1 % loss, rate kept", .95, .71, .9, lossy(allToAll, .01, 4), allToAll);
     }
 
     private static String percent(double share) {
