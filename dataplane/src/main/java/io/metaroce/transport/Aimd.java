@@ -31,10 +31,22 @@ final class Aimd {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         float fraction = (float) marked / acked;
         slab.putFloat(path + PathRecord.MARKED, smooth(slab.getFloat(path + PathRecord.MARKED), fraction, 0.25f));
-        float planeMarked = smooth(slab.getFloat(plane + PlaneRecord.MARKED), fraction, 0.02f);
-        slab.putFloat(plane + PlaneRecord.MARKED, planeMarked);
+        boolean starting = windows.isStarting(plane);
+        float planeMarked = smooth(Math.abs(slab.getFloat(plane + PlaneRecord.MARKED)), fraction, 0.02f);
+        if (starting && planeMarked > Limits.FAR_MARKED) {
+            starting = false;
+            if (windows.isFar(connection, plane)) {
+                windows.scale(connection, plane, Limits.FAR_LEFT);
+                w *= Limits.FAR_LEFT;
+            }
+        }
+        slab.putFloat(plane + PlaneRecord.MARKED, starting ? planeMarked : -planeMarked);
 
-        w += (acked - marked) * (Limits.INCREASE_PER_RTT / paths) / Math.max(w, 0.25f);
+        float increase = Math.max(Limits.INCREASE_PER_RTT, Limits.INCREASE_PART * unit * paths);
+        w += (acked - marked) * (increase / paths) / Math.max(w, 0.25f);
+        if (starting && windows.isFar(connection, plane)) {
+            w += acked - marked;
+        }
         // Marks on nearly everything come from the last hop, which the receiver's share already rules.
         boolean lastHop = planeMarked > Limits.LAST_HOP_MARKED && share < Limits.LAST_HOP_SHARE;
         if (marked > 0 && !lastHop) {

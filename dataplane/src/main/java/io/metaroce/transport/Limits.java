@@ -122,6 +122,15 @@ public final class Limits {
     /** Packets beyond its share that a connection may have out, one of several of its sender, while it sees no queue. */
     static final float WINDOW_SLACK = 4f;
     static final float INCREASE_PER_RTT = 4f;
+    /** The same as a part of the full window, if that is more: what is far away converges in as many round trips as what is near. */
+    static final float INCREASE_PART = 1f / 128;
+    /** Packets of a full window beyond which a peer is far: so many to start with, doubled each round trip until packets are marked. */
+    static final float FAR_PACKETS = 2048;
+    /** Part of the packets marked at which windows are no longer doubled, and what is left of them then. */
+    static final float FAR_MARKED = 0.3f;
+    static final float FAR_LEFT = 0.5f;
+    /** Times its window a round trip that a sender to a far peer may send: bursts of such windows fill any queue. */
+    static final float FAR_PACE = 1.2f;
     static final float CE_DECREASE = 0.1f;
     static final float DELAY_GAIN = 0.2f;
     static final float MIN_FACTOR_PACKETS = 0.1f;

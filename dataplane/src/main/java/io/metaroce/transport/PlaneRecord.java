@@ -46,6 +46,7 @@ final class PlaneRecord {
     static final int MIN_RTT_NS = L.i32();
     static final int SRTT_NS = L.i32();
     static final int RTX_PACKETS = L.i32();
+    /** Part of the packets marked, lately; below zero once that was too much to go on doubling windows. */
     static final int MARKED = L.f32();
     /** Line rate: the slower of both ends, kbit/s. */
     static final int LINE_KBPS = L.i32();

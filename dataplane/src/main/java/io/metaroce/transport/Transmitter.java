@@ -450,13 +450,16 @@ final class Transmitter {
 
     /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */
     private void pace(long connection, long plane, int length, long nowNs) {
-        float share = slab.getFloat(plane + PlaneRecord.SHARE);
+        float rate = Limits.PACE_RATE * slab.getFloat(plane + PlaneRecord.SHARE);
+        if (windows.isFar(connection, plane)) {
+            rate = Math.min(rate, Limits.FAR_PACE * windows.windowRate(connection, plane, nowNs));
+        }
         // Of a share of 0 no pace can be made; the window is one packet then.
-        if (share >= Limits.PACE_BELOW || share <= 0) {
+        if (rate >= Limits.PACE_RATE * Limits.PACE_BELOW || rate <= 0) {
             slab.putLong(plane + PlaneRecord.NEXT_TX_NS, 0);
             return;
         }
-        float bytesPerNs = share * windows.lineKbps(plane) * Limits.PACE_RATE / 8e6f;
+        float bytesPerNs = rate * windows.lineKbps(plane) / 8e6f;
         long gap = (long) (windows.bytesOnWire(connection, length) / bytesPerNs);
         long earliest = nowNs - gap * burst(connection, plane, nowNs);
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);

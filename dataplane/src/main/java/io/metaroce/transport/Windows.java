@@ -37,6 +37,41 @@ final class Windows {
         return slab.getInt(plane + PlaneRecord.MIN_RTT_NS) * (float) lineKbps(plane) / (8e6f * packetBytes);
     }
 
+    /** What may be out at most where the line is ours, in packets. */
+    private float full(long connection, long plane) {
+        return slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+    }
+
+    /** Whether a round trip takes so many packets that others must be asked for them step by step (spec: "Far peers"). */
+    boolean isFar(long connection, long plane) {
+        return full(connection, plane) > Limits.FAR_PACKETS;
+    }
+
+    /** Whether the plane never carried too many marks: then windows towards far peers are doubled each round trip. */
+    boolean isStarting(long plane) {
+        return slab.getFloat(plane + PlaneRecord.MARKED) >= 0;
+    }
+
+    /** Factor that path windows start with. */
+    float startFactor(long connection, long plane) {
+        return Math.min(1f, Limits.FAR_PACKETS / full(connection, plane));
+    }
+
+    /** Multiplies all path windows of the plane. */
+    void scale(long connection, long plane, float by) {
+        long first = state.path(connection, (int) ((plane - state.plane(connection, 0)) / PlaneRecord.BYTES), 0);
+        for (int i = 0; i < slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE); i++) {
+            long path = first + (long) i * PathRecord.BYTES;
+            setFactor(plane, path, slab.getFloat(path + PathRecord.FACTOR) * by);
+        }
+    }
+
+    /** Rate that the window of a plane makes, as a part of the line. */
+    float windowRate(long connection, long plane, long nowNs) {
+        return window(connection, plane, nowNs) / bdpPackets(connection, plane)
+                * slab.getInt(plane + PlaneRecord.MIN_RTT_NS) / slab.getInt(plane + PlaneRecord.SRTT_NS);
+    }
+
     /** Call when the least RTT changed: the unit follows, and with it every path window. */
     void refreshUnit(long connection, long plane) {
         float full = Math.max(Limits.WINDOW_BDP * bdpPackets(connection, plane), state.config.minWindowPackets);
@@ -48,7 +83,7 @@ final class Windows {
 
     /** Nobody vouches for a share, yet or any more: the start share is in force, or what some packets need if that is more. */
     void startAnew(long connection, long plane) {
-        float full = slab.getFloat(plane + PlaneRecord.UNIT) * slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
+        float full = full(connection, plane);
         float least = Math.max(startPackets(plane), state.config.minWindowPackets) / full;
         slab.putFloat(plane + PlaneRecord.SHARE, Math.min(1f, Math.max(slab.getFloat(plane + PlaneRecord.START_SHARE), least)));
         slab.putLong(plane + PlaneRecord.SHARE_EXPIRES_NS, PlaneRecord.NEVER);
@@ -161,7 +196,13 @@ final class Windows {
     private void setLeast(long connection, long plane, int rttNs, long nowNs) {
         slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
         slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
+        float before = startFactor(connection, plane);
         refreshUnit(connection, plane);
+        float by = startFactor(connection, plane) / before;
+        if (by != 1f && isStarting(plane)) {
+            // It is not as far as it seemed, or farther: as if that had been known from the start.
+            scale(connection, plane, by);
+        }
     }
 
     /** Sets a path's factor within bounds and keeps the plane's sum. */

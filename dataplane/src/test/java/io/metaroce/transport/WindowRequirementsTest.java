@@ -278,6 +278,85 @@ class WindowRequirementsTest {
         assertTrue(lastHops > 100);
     }
 
+    private double windows() {
+        return IntStream.range(0, PATHS).mapToDouble(this::window).sum();
+    }
+
+    /** Four milliseconds away, over a line of 100 Gb/s. */
+    private void connectFar() {
+        EndpointConfig near = Peers.config(2001);
+        EndpointConfig far = Peers.config(2002);
+        near.streamWindowPackets = far.streamWindowPackets = far.receiveBufferPackets = 4096;
+        p = new Peers(2001, near, far);
+        tap = new Tap(p);
+        p.net.delayNs = 2 * MS;
+        p.connect();
+        p.run(20 * MS);
+        state = Inside.state(p.a.endpoint);
+        slab = state.slab;
+        c = state.connectionOf(p.ab);
+        plane = state.plane(c, 0);
+        tap.seen.clear();
+    }
+
+    @Test
+    @Requirement("MR-CC-040")
+    void towardsFarPeersWindowsStartSmall() {
+        connectFar();
+        assertEquals(Limits.FAR_PACKETS, windows(), 1);
+        // It was the handshake that took so long.
+        slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, PlaneRecord.GUESSED);
+        new Windows(state).sample(c, plane, 20_000, p.net.nowNs);
+        assertEquals(2 * 100e9 * 20e-6 / (8 * 1154), windows(), 1);
+        // And if it was not: in packets, windows stay as they are.
+        new Windows(state).scale(c, plane, 0.5f);
+        slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, PlaneRecord.GUESSED);
+        new Windows(state).sample(c, plane, (int) (4 * MS), p.net.nowNs);
+        assertEquals(Limits.FAR_PACKETS / 2, windows(), 1);
+    }
+
+    @Test
+    @Requirement({"MR-CC-011", "MR-CC-041"})
+    void windowsToFarPeersDoubleUntilMarksComeAndThenGrowByAPart() {
+        connect();
+        setUnit(1_000);
+        double gain = PATHS * 1_000 / 128.0 / PATHS * 10;
+        setWindow(0, 500);
+        setWindow(1, 700);
+        ack(0, 10, 0, 0, 1f);
+        assertEquals(510 + gain / 500, window(0), 0.1);
+        int acks = 0;
+        while (new Windows(state).isStarting(plane)) {
+            ack(2, 10, 10, 0, 1f);
+            acks++;
+        }
+        assertEquals(18, acks, "so many until 30 % of what came lately was marked");
+        assertEquals(350, window(1), 0.1, "all are halved");
+        ack(1, 10, 0, 0, 1f);
+        assertEquals(350 + gain / 350, window(1), 0.1);
+        for (int i = 0; i < 1_000; i++) {
+            ack(3, 10, i % 2 * 10, 0, 1f);
+        }
+        assertEquals(350 + gain / 350, window(1), 0.1, "once");
+    }
+
+    @Test
+    @Requirement("MR-CC-042")
+    void toFarPeersDataIsPaced() {
+        connectFar();
+        double most = Limits.FAR_PACE * Limits.FAR_PACKETS * MS / slab.getInt(plane + PlaneRecord.SRTT_NS);
+        assertTrue(most > 250, most + " packets a millisecond");
+        for (int i = 0; i < 4; i++) {
+            p.post(p.request(Opcode.WRITE, i, 0, 2_000_000, 0, i));
+        }
+        p.run(MS);
+        for (int of = 0; of < 2; of++) {
+            int i = of;
+            long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
+            assertTrue(at.length <= most + Limits.PACE_BURST_PACKETS + 2 && at.length > 0.9 * most, at.length + " of " + most);
+        }
+    }
+
     @Test
     @Requirement("MR-CC-011")
     void allPathsTogetherGainFourPacketsARoundTrip() {
