@@ -12,6 +12,8 @@ import java.util.List;
 /** DPDK's own program in C, the yardstick: forwards frames between devices (Debian: package dpdk-dev). */
 final class Testpmd {
     static final String PROGRAM = "dpdk-testpmd";
+    /** What {@link #player} needs for its 8,192 buffers. */
+    private static final int PLAYER_MIB = 32;
 
     private Testpmd() {
     }
@@ -61,7 +63,7 @@ final class Testpmd {
     /** A command that plays a file of frames round and round into a device while it is told to by "start" and "stop". */
     static List<String> player(String core, Path pcap, String device) {
         List<String> command = new ArrayList<>(List.of("taskset", "-c", core, PROGRAM));
-        command.addAll(EalArguments.complete(List.of("--vdev", "net_pcap0,rx_pcap=" + pcap + ",infinite_rx=1", "--vdev", device, "--lcores", "0@" + core + ",1@" + core), 128));
+        command.addAll(EalArguments.complete(List.of("--vdev", "net_pcap0,rx_pcap=" + pcap + ",infinite_rx=1", "--vdev", device, "--lcores", "0@" + core + ",1@" + core), PLAYER_MIB));
         command.addAll(List.of("--", "-i", "--forward-mode=io", "--burst=64", "--total-num-mbufs=8192", "--mbcache=256"));
         return command;
     }
