@@ -9,6 +9,8 @@ import io.metaroce.memory.Slab;
  */
 final class Aimd {
     private static final float DELAY_SAMPLES = 4;
+    /** A smaller part of marked packets is none: processors are slow with the smallest numbers. */
+    private static final float LEAST_MARKED = 1e-6f;
 
     private final EndpointState state;
     private final Slab slab;
@@ -40,7 +42,7 @@ final class Aimd {
                 w *= Limits.FAR_LEFT;
             }
         }
-        slab.putFloat(plane + PlaneRecord.MARKED, starting ? planeMarked : -planeMarked);
+        slab.putFloat(plane + PlaneRecord.MARKED, starting ? planeMarked : -Math.max(planeMarked, LEAST_MARKED));
 
         float increase = Math.max(Limits.INCREASE_PER_RTT, Limits.INCREASE_PART * unit * paths);
         w += (acked - marked) * (increase / paths) / Math.max(w, 0.25f);
@@ -65,6 +67,7 @@ final class Aimd {
     }
 
     private static float smooth(float mean, float value, float gain) {
-        return mean + gain * (value - mean);
+        float next = mean + gain * (value - mean);
+        return next < LEAST_MARKED ? 0 : next;
     }
 }

@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -338,6 +339,10 @@ class WindowRequirementsTest {
             ack(3, 10, i % 2 * 10, 0, 1f);
         }
         assertEquals(350 + gain / 350, window(1), 0.1, "once");
+        for (int i = 0; i < 10_000; i++) {
+            ack(3, 10, 0, 0, 1f);
+        }
+        assertFalse(new Windows(state).isStarting(plane), "marks of long ago are not forgotten");
     }
 
     @Test
