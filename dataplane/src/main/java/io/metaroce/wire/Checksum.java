@@ -37,7 +37,18 @@ public final class Checksum {
         return (int) crc.getValue();
     }
 
-    private void update(long address, int length) {
+    /** Begins a CRC32C of pieces: {@link #update} adds them, {@link #value} tells. */
+    public void reset() {
+        crc.reset();
+    }
+
+    /** The CRC32C of what was added since {@link #reset}. */
+    public int value() {
+        return (int) crc.getValue();
+    }
+
+    /** Adds {@code length} bytes, at most 2^29. */
+    public void update(long address, int length) {
         if (length > 0) {
             ByteBuffer view = view(address >>> WINDOW_SHIFT);
             int at = (int) address & (1 << WINDOW_SHIFT) - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.cli.perf;
 
-import java.util.zip.CRC32C;
+import io.metaroce.wire.Checksum;
 
 /**
  * Checks messages in the slots of a {@link RunMemory} against their checksums, in the order of arrival and a bounded number of
@@ -20,7 +20,7 @@ final class Verifier {
 
     private final RunMemory memory;
     private final Sink sink;
-    private final CRC32C crc = new CRC32C();
+    private final Checksum crc = new Checksum();
     private final int[] streams;
     private final int[] slots;
     private final int[] expected;
@@ -63,8 +63,7 @@ final class Verifier {
         int budget = BYTES_A_STEP;
         while (waiting > 0 && budget > 0) {
             int n = Math.min(budget, size - progress);
-            long at = memory.slotOffset(streams[head], slots[head]) + progress;
-            crc.update(memory.segment.asSlice(at, n).asByteBuffer());
+            crc.update(memory.segment.address() + memory.slotOffset(streams[head], slots[head]) + progress, n);
             progress += n;
             budget -= n;
             if (progress == size) {
@@ -75,7 +74,7 @@ final class Verifier {
     }
 
     private void finish() {
-        boolean good = (int) crc.getValue() == expected[head];
+        boolean good = crc.value() == expected[head];
         int stream = streams[head];
         int slot = slots[head];
         crc.reset();
