@@ -9,8 +9,6 @@ import io.metaroce.memory.Slab;
  */
 final class Aimd {
     private static final float DELAY_SAMPLES = 4;
-    /** A smaller part of marked packets is none: processors are slow with the smallest numbers. */
-    private static final float LEAST_MARKED = 1e-6f;
 
     private final EndpointState state;
     private final Slab slab;
@@ -33,20 +31,19 @@ final class Aimd {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         float fraction = (float) marked / acked;
         slab.putFloat(path + PathRecord.MARKED, smooth(slab.getFloat(path + PathRecord.MARKED), fraction, 0.25f));
-        boolean starting = windows.isStarting(plane);
-        float planeMarked = smooth(Math.abs(slab.getFloat(plane + PlaneRecord.MARKED)), fraction, 0.02f);
-        if (starting && planeMarked > Limits.FAR_MARKED) {
-            starting = false;
-            if (windows.isFar(connection, plane)) {
-                windows.scale(connection, plane, Limits.FAR_LEFT);
-                w *= Limits.FAR_LEFT;
-            }
+        float planeMarked = smooth(windows.marked(plane), fraction, 0.02f);
+        boolean far = windows.isFar(connection, plane);
+        boolean ends = windows.isStarting(plane) && planeMarked > Limits.FAR_MARKED;
+        boolean starting = windows.isStarting(plane) && !ends;
+        if (ends && far) {
+            windows.scale(connection, plane, Limits.FAR_LEFT);
+            w *= Limits.FAR_LEFT;
         }
-        slab.putFloat(plane + PlaneRecord.MARKED, starting ? planeMarked : -Math.max(planeMarked, LEAST_MARKED));
+        windows.setMarked(plane, planeMarked, starting);
 
         float increase = Math.max(Limits.INCREASE_PER_RTT, Limits.INCREASE_PART * unit * paths);
         w += (acked - marked) * (increase / paths) / Math.max(w, 0.25f);
-        if (starting && windows.isFar(connection, plane)) {
+        if (starting && far) {
             w += acked - marked;
         }
         // Marks on nearly everything come from the last hop, which the receiver's share already rules.
@@ -68,6 +65,6 @@ final class Aimd {
 
     private static float smooth(float mean, float value, float gain) {
         float next = mean + gain * (value - mean);
-        return next < LEAST_MARKED ? 0 : next;
+        return next < Windows.LEAST_MARKED ? 0 : next;
     }
 }

@@ -267,16 +267,17 @@ final class Health {
         }
         // Probes without an answer come ever slower while nothing else moves either: then the peer is silent, not the path.
         boolean early = state.expectsLoss();
-        int more = early ? 1 : 0;
-        float pause = probes <= Limits.EARLY_REPEATS && early ? Limits.EARLY_AGAIN_RTT : Limits.PROBE_AGAIN_RTT;
+        // Early repeats are close together: one of them does not count.
+        int counted = early ? probes - 1 : probes;
+        float pause = early && probes <= Limits.EARLY_REPEATS ? Limits.EARLY_AGAIN_RTT : Limits.PROBE_AGAIN_RTT;
         long once = Math.max((long) (pause * rtt), floor + state.config.ackDelayNs);
-        long again = Math.max(once, Math.min(once << Math.clamp(probes - Limits.PROBES_TO_DEATH - more, 0, 10), Limits.PROBING_MAX_NS));
+        long again = Math.max(once, Math.min(once << Math.clamp(counted - Limits.PROBES_TO_DEATH, 0, 10), Limits.PROBING_MAX_NS));
         long atNs = slab.getLong(path + PathRecord.LAST_PROBE_NS) + again;
         if (atNs - nowNs > 0) {
             return atNs;
         }
         boolean alone = probes >= probesToDeathAlone();
-        if (alone || probes >= probesToDeath() + more && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
+        if (alone || counted >= probesToDeath() && othersProgressed(connection, slab.getLong(path + PathRecord.LAST_PROBE_NS))
                 && slab.addInt(path + PathRecord.PROOFS, 1) >= PlaneHealth.proofsNeeded(state.config)) {
             state.statsOf(connection).timeouts++;
             paths.evacuate(connection, plane, path, nowNs);

@@ -45,6 +45,7 @@ final class PathSender {
             slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
             windows.refreshUnit(connection, plane);
             windows.startAnew(connection, plane);
+            float startFactor = windows.startFactor(connection, plane);
             for (int i = 0; i < paths; i++) {
                 long path = state.path(connection, p, i);
                 slab.putInt(path + PathRecord.NUMBER, DataHeader.pathOf(p, i));
@@ -55,7 +56,7 @@ final class PathSender {
                 } else {
                     slab.putInt(path + PathRecord.SOURCE_PORT, freshPort(p, 0, i));
                 }
-                windows.setFactor(plane, path, windows.startFactor(connection, plane));
+                windows.setFactor(plane, path, startFactor);
             }
         }
     }
@@ -316,7 +317,7 @@ final class PathSender {
         float marked = slab.getFloat(path + PathRecord.MARKED);
         float mean = slab.getFloat(plane + PlaneRecord.FACTOR_SUM) / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         float factor = slab.getFloat(path + PathRecord.FACTOR);
-        boolean stands = Math.abs(slab.getFloat(plane + PlaneRecord.MARKED)) < 0.5f * marked ? factor < 0.5f * mean : factor < mean / 3;
+        boolean stands = windows.marked(plane) < 0.5f * marked ? factor < 0.5f * mean : factor < mean / 3;
         if (losesTooMuch(connection, path) || slab.getInt(path + PathRecord.ACKS) > 8 && marked > 0.5f && stands) {
             slab.putInt(path + PathRecord.STATE, PathRecord.DRAINING);
             slab.addInt(connection + SICK_PATHS, 1);

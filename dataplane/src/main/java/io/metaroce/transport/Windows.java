@@ -13,6 +13,9 @@ final class Windows {
     /** UDP, IPv4 and Ethernet bytes around a datagram, for arithmetic on rates. */
     private static final int WIRE_OVERHEAD = 66;
 
+    /** A smaller part of marked packets is none: processors are slow with the smallest numbers. */
+    static final float LEAST_MARKED = 1e-6f;
+
     private final EndpointState state;
     private final Slab slab;
 
@@ -50,6 +53,16 @@ final class Windows {
     /** Whether the plane never carried too many marks: then windows towards far peers are doubled each round trip. */
     boolean isStarting(long plane) {
         return slab.getFloat(plane + PlaneRecord.MARKED) >= 0;
+    }
+
+    /** Part of the plane's packets that were marked lately, 0 to 1. */
+    float marked(long plane) {
+        return Math.abs(slab.getFloat(plane + PlaneRecord.MARKED));
+    }
+
+    /** Sets what {@link #marked} and {@link #isStarting} say. */
+    void setMarked(long plane, float part, boolean starting) {
+        slab.putFloat(plane + PlaneRecord.MARKED, starting ? part : -Math.max(part, LEAST_MARKED));
     }
 
     /** Factor that path windows start with. */

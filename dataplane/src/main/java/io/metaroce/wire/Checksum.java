@@ -24,17 +24,17 @@ public final class Checksum {
 
     /** CRC32C of {@code length} bytes, at most 2^29. */
     public int of(long address, int length) {
-        crc.reset();
+        reset();
         update(address, length);
-        return (int) crc.getValue();
+        return value();
     }
 
     /** CRC32C of two pieces, at most 2^29 bytes each, as if they lay one behind the other. The address of an empty one is not used. */
     public int of(long header, int headerLength, long payload, int payloadLength) {
-        crc.reset();
+        reset();
         update(header, headerLength);
         update(payload, payloadLength);
-        return (int) crc.getValue();
+        return value();
     }
 
     /** Begins a CRC32C of pieces: {@link #update} adds them, {@link #value} tells. */

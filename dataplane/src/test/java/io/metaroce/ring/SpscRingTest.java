@@ -112,7 +112,7 @@ class SpscRingTest {
     void carriesRecordsBetweenThreads() throws InterruptedException {
         int recordBytes = 64;
         SpscRing ring = new SpscRing(memory(recordBytes, 16), recordBytes, 16);
-        long total = 100_000;
+        long total = 300_000;
         Thread sender = new Thread(() -> {
             SpscRing.Producer producer = ring.producer();
             SplittableRandom random = new SplittableRandom(1);

@@ -52,11 +52,10 @@ record Ends(String client, String server, double cores, double seconds) {
             if (c.exitValue() != 0) {
                 throw new IOException("exit code " + c.exitValue() + ": " + Child.complaint(clientText.all()));
             }
-            if (endsItself && s.waitFor(SERVER_ENDS_MS, TimeUnit.MILLISECONDS)) {
-                // Read first: ending a process, even one that has ended, throws away what was not read of its output.
-                serverText.all();
+            // To end a process, even one that has ended, throws away what was not read of its output.
+            if (!endsItself || !s.waitFor(SERVER_ENDS_MS, TimeUnit.MILLISECONDS)) {
+                Child.end(s);
             }
-            Child.end(s);
             return new Ends(clientText.all(), serverText.all(), meter.cores(), meter.seconds());
         } finally {
             Child.end(s);

@@ -42,8 +42,8 @@ record Flood(String port, String kind, int payload) implements Measured {
         if (port.equals("udp")) {
             return null;
         }
-        return Child.missingDpdk() != null ? Child.missingDpdk()
-                : Child.has("dpdk-testpmd") ? null : "dpdk-testpmd, the flood's source, is not installed (Debian: dpdk-dev)";
+        String dpdk = Child.missingDpdk();
+        return dpdk != null ? dpdk : Child.has("dpdk-testpmd") ? null : "dpdk-testpmd, the flood's source, is not installed (Debian: dpdk-dev)";
     }
 
     @Override

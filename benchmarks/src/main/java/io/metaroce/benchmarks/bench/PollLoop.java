@@ -32,8 +32,9 @@ record PollLoop(String device, String kind) implements Measured {
 
     @Override
     public String missing() {
-        if (Child.missingDpdk() != null) {
-            return Child.missingDpdk();
+        String dpdk = Child.missingDpdk();
+        if (dpdk != null) {
+            return dpdk;
         }
         return isTestpmd() && !Child.has("dpdk-testpmd") ? "dpdk-testpmd is not installed (Debian: dpdk-dev)" : null;
     }

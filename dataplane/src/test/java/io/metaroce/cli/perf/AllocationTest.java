@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AllocationTest {
     /** The measuring itself allocates a little in each interval. */
     private static final double TOLERANCE_BYTES_A_PACKET = 1;
+    private static final long PATIENCE_NS = 60_000_000_000L;
 
     @ParameterizedTest
     @CsvSource({"WRITE, 65536, ''", "SEND, 65536, ''", "READ, 65536, ''", "WRITE, 65536, loss=0.01", "SEND, 64, ''"})
@@ -49,7 +50,7 @@ class AllocationTest {
             double least = Double.MAX_VALUE;
             // Compilation comes when it comes, on a busy machine late; the best of several intervals is the steady state.
             long start = System.nanoTime();
-            while (least > TOLERANCE_BYTES_A_PACKET && System.nanoTime() - start < 60_000_000_000L) {
+            while (least > TOLERANCE_BYTES_A_PACKET && System.nanoTime() - start < PATIENCE_NS) {
                 least = Math.min(least, bytesAPacket(pair, (size + 4095) / 4096));
             }
             assertTrue(least <= TOLERANCE_BYTES_A_PACKET, least + " bytes a packet");
