@@ -16,11 +16,13 @@ public final class Checksum {
 
     /* A view covers a window of addresses and as much again, so that what begins in a window ends in its view. */
     private static final int WINDOW_SHIFT = 29;
-    private static final int VIEWS = 16;
+    private static final int FIRST_SLOTS = 16;
 
     private final CRC32C crc = new CRC32C();
-    private final ByteBuffer[] views = new ByteBuffer[VIEWS];
-    private final long[] windows = new long[VIEWS];
+    /* A table with linear probing, never more than half full: whatever addresses there are, a view once made is found again. */
+    private ByteBuffer[] views = new ByteBuffer[FIRST_SLOTS];
+    private long[] windows = new long[FIRST_SLOTS];
+    private int count;
 
     /** CRC32C of {@code length} bytes, at most 2^29. */
     public int of(long address, int length) {
@@ -57,14 +59,45 @@ public final class Checksum {
     }
 
     private ByteBuffer view(long window) {
-        int slot = (int) window & VIEWS - 1;
+        int slot = slot(window);
         ByteBuffer view = views[slot];
-        if (view == null || windows[slot] != window) {
-            view = MemorySegment.ofAddress(window << WINDOW_SHIFT).reinterpret(2L << WINDOW_SHIFT).asByteBuffer();
-            views[slot] = view;
-            windows[slot] = window;
+        return view != null ? view : add(window);
+    }
+
+    /** Where a window's view is, or has its place. */
+    private int slot(long window) {
+        int slot = (int) window & views.length - 1;
+        while (windows[slot] != window && views[slot] != null) {
+            slot = slot + 1 & views.length - 1;
         }
+        return slot;
+    }
+
+    private ByteBuffer add(long window) {
+        if (2 * ++count > views.length) {
+            grow();
+        }
+        ByteBuffer view = MemorySegment.ofAddress(window << WINDOW_SHIFT).reinterpret(2L << WINDOW_SHIFT).asByteBuffer();
+        put(window, view);
         return view;
+    }
+
+    private void grow() {
+        ByteBuffer[] oldViews = views;
+        long[] oldWindows = windows;
+        views = new ByteBuffer[2 * oldViews.length];
+        windows = new long[views.length];
+        for (int i = 0; i < oldViews.length; i++) {
+            if (oldViews[i] != null) {
+                put(oldWindows[i], oldViews[i]);
+            }
+        }
+    }
+
+    private void put(long window, ByteBuffer view) {
+        int slot = slot(window);
+        windows[slot] = window;
+        views[slot] = view;
     }
 
     /**
