@@ -275,8 +275,8 @@ def control(**values):
     return pack(CONTROL, 16, values), values
 
 
-def ack(out, name, note, blocks=(), controls=(), direction="both", **values):
-    base = dict(flags=1, destinationCid=CID, pathBlocks=len(blocks), controlBlocks=len(controls), plane=1, shareValidityUs=400, shareKbps=4_000_000_000,
+def ack(out, name, note, blocks=(), controls=(), direction="both", follower=None, **values):
+    base = dict(flags=1 if follower is None else 3, destinationCid=CID, pathBlocks=len(blocks), controlBlocks=len(controls), plane=1, shareValidityUs=400, shareKbps=4_000_000_000,
                 duplicates=3)
     base.update(values)
     datagram, all_values = header(ACK, **base)
@@ -288,7 +288,19 @@ def ack(out, name, note, blocks=(), controls=(), direction="both", **values):
     for i, (raw, control_values) in enumerate(controls):
         datagram += raw
         fields += [(f"control{i}.{k}", v) for k, v in shown(control_values.keys(), control_values)]
-    out.vector(name, note, seal(datagram, TAG), tag=TAG, direction=direction, fields=fields)
+    seal(datagram, TAG)
+    if follower is not None:
+        datagram += follower
+        fields.append(("follower", bytes(follower).hex()))
+    out.vector(name, note, datagram, tag=TAG, direction=direction, fields=fields)
+
+
+def follower(flags=2, payload=b"pong", covered=None, **values):
+    """A Data packet as it stands behind an acknowledgement."""
+    base = dict(flags=flags, destinationCid=CID, opcode=3, path=0x0105, epoch=7, psn=9, payloadLength=len(payload), receiveIndex=5, messageLength=len(payload))
+    base.update(values)
+    datagram, _ = header(DATA, **base)
+    return seal(datagram + payload, TAG, covered)
 
 
 def ack_vectors():
@@ -319,6 +331,9 @@ def ack_vectors():
     ack(out, "unknown-control", "an unknown kind is ignored, its neighbour is not", (),
         [control(kind=200, cause=9, stream=1, value=2, detail=3), control(kind=1, cause=0, stream=2, value=3, detail=0)])
     ack(out, "unknown-cause", "a NAK with a cause of the future", (), [control(kind=2, cause=255, stream=1, value=2, detail=0)])
+    ack(out, "data-follows", "a SEND of four bytes behind the acknowledgement, each with its checksum", [block(dict(plain, span=3), [0b110])],
+        [control(kind=1, cause=0, stream=12, value=6, detail=0)], follower=follower())
+    ack(out, "data-follows-no-blocks", "a share alone, and a Write of length 0", follower=follower(opcode=1, payload=b"", receiveIndex=0))
     ack(out, "trailing-zero-word", "a sender leaves it out, a receiver takes it", [block(dict(plain, span=100), [0b10, 0])], direction="decode")
 
 
@@ -578,6 +593,16 @@ def malformed_vectors():
     bad("ack-words-missing", "LENGTH_MISMATCH", "one word promised, none there", acknowledgement(pack(BLOCK, 24, dict(plain, words=1, span=5)), pathBlocks=1))
     bad("ack-control-missing", "LENGTH_MISMATCH", "one of two control blocks", acknowledgement(control(kind=1)[0], controlBlocks=2))
     bad("ack-trailing", "LENGTH_MISMATCH", "a byte behind the blocks", acknowledgement(one + b"x", pathBlocks=1))
+    behind = bytes(follower())
+    followed = dict(flags=2, pathBlocks=1)
+    bad("ack-follower-missing", "LENGTH_MISMATCH", "Data promised, none there", acknowledgement(one, **followed))
+    bad("ack-follower-cut", "LENGTH_MISMATCH", "a byte of its payload is missing", acknowledgement(one + behind[:-1], **followed))
+    bad("ack-follower-short", "TOO_SHORT", "63 bytes of its header", acknowledgement(one + behind[:63], **followed))
+    bad("ack-follower-unannounced", "LENGTH_MISMATCH", "no flag", acknowledgement(one + behind, pathBlocks=1))
+    bad("ack-follower-cid", "BAD_CID", "for another connection", acknowledgement(one + bytes(follower(destinationCid=CID + 1)), **followed))
+    bad("ack-follower-type", "BAD_TYPE", "an acknowledgement behind an acknowledgement", acknowledgement(one + bytes(acknowledgement()), **followed))
+    bad("ack-follower-version", "BAD_VERSION", "of version 2", acknowledgement(one + bytes(follower(versionType=0x25)), **followed))
+    bad("ack-follower-opcode", "BAD_OPCODE", "opcode 0", acknowledgement(one + bytes(follower(opcode=0)), **followed))
     bad("ack-span-257", "BAD_SPAN", "span 257", acknowledgement(block(dict(plain, span=257), [])[0], pathBlocks=1))
     bad("ack-five-words", "BAD_BITMAP", "five words", acknowledgement(block(dict(plain, span=256), [2] * 5)[0], pathBlocks=1))
     bad("ack-bit-0", "BAD_BITMAP", "cumulative itself marked as received", acknowledgement(block(dict(plain, span=5), [3])[0], pathBlocks=1))

@@ -23,6 +23,8 @@ import io.metaroce.wire.Type;
  */
 final class AckSender {
     private static final long VALIDITY_MIN_US = 100;
+    /** A stream has at most three kinds of news, a block each. */
+    private static final int NEWS_OF_STREAM = 3;
 
     private final EndpointState state;
     private final Slab slab;
@@ -118,8 +120,6 @@ final class AckSender {
         int planeNumber = due != 0 ? Integer.numberOfTrailingZeros(due)
                 : dirty != 0 ? Integer.numberOfTrailingZeros(dirty) : state.firstPlaneUp(connection);
         long plane = state.plane(connection, planeNumber);
-        long at = out.header();
-        Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         int count = slab.addInt(connection + ConnectionRecord.ACK_TURN, 1);
         int turn = Integer.remainderUnsigned(count, paths);
@@ -131,6 +131,54 @@ final class AckSender {
             by = goodPath(connection, over, turn);
         }
         int route = over == planeNumber ? DataHeader.indexOf(slab.getInt(by + PathRecord.NUMBER)) + 1 : 0;
+        int length = write(connection, planeNumber, plane, route, nowNs);
+        out.control(connection, slab.getInt(by + PathRecord.NUMBER), slab.getInt(by + PathRecord.SOURCE_PORT), length);
+        slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
+    }
+
+    /**
+     * Writes what is due on a plane in front of a Data packet that goes there by a path, to where its header was to be.
+     *
+     * @param room most bytes for it
+     * @return bytes written; 0: nothing is due, it may take more, or the path is not one to be trusted with it
+     */
+    int ahead(long connection, int planeNumber, long path, int room, long nowNs) {
+        int due = slab.getInt(connection + ACK_NOW) & slab.getInt(connection + DIRTY_PLANES) & 1 << planeNumber;
+        if (due == 0 && slab.getInt(connection + NEWS_COUNT) == 0) {
+            return 0;
+        }
+        long plane = state.plane(connection, planeNumber);
+        // A route in doubt will do: if it is dead, the packet shows it.
+        if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.UP || !isGood(path) || mostBytes(connection, plane) > room) {
+            return 0;
+        }
+        int length = write(connection, planeNumber, plane, state.indexOf(connection, planeNumber, path) + 1, nowNs);
+        Prefix.flags(out.header(), AckHeader.SHARE | AckHeader.DATA_FOLLOWS);
+        return length;
+    }
+
+    /** At most so long is the next acknowledgement for the plane. */
+    private int mostBytes(long connection, long plane) {
+        if (slab.getInt(connection + ConnectionRecord.REFUSED_COUNT) != 0 || slab.getLong(connection + NAK_HEAD) != 0) {
+            return AckHeader.MAX_LENGTH;
+        }
+        int bytes = AckHeader.LENGTH + repeats(connection, plane) * PathBlock.MAX_LENGTH
+                + NEWS_OF_STREAM * ControlBlock.LENGTH * slab.getInt(connection + NEWS_COUNT);
+        long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
+        for (int i = 0; i < AckHeader.MAX_PATH_BLOCKS && path != 0; i++) {
+            int span = slab.getInt(path + PathRecord.RX_TOP) - slab.getInt(path + PathRecord.RX_BASE);
+            bytes += PathBlock.length(span + Long.SIZE - 1 >> 6);
+            path = slab.getLong(path + PathRecord.RX_DIRTY_NEXT);
+        }
+        return bytes;
+    }
+
+    /** Writes an acknowledgement to where the next header is to be, and notes that it was told; returns its length. */
+    private int write(long connection, int planeNumber, long plane, int route, long nowNs) {
+        int dirty = slab.getInt(connection + DIRTY_PLANES);
+        int due = slab.getInt(connection + ACK_NOW) & dirty;
+        long at = out.header();
+        Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
         long end = at + AckHeader.LENGTH;
         int blocks = 0;
         int told = 0;
@@ -182,10 +230,8 @@ final class AckSender {
         AckHeader.shareKbps(at, kbps);
         AckHeader.startShareKbps(at, share.startShare(planeNumber));
         AckHeader.duplicates(at, slab.getInt(connection + ConnectionRecord.DUPLICATES));
-
-        out.control(connection, slab.getInt(by + PathRecord.NUMBER), slab.getInt(by + PathRecord.SOURCE_PORT), (int) (end - at));
-        slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         state.statsOf(connection).acksSent++;
+        return (int) (end - at);
     }
 
     /**
@@ -313,8 +359,7 @@ final class AckSender {
 
     private int news(long connection, long at, int room) {
         int n = 0;
-        // A stream has at most three kinds of news.
-        while (slab.getInt(connection + NEWS_COUNT) > 0 && n + 3 <= room) {
+        while (slab.getInt(connection + NEWS_COUNT) > 0 && n + NEWS_OF_STREAM <= room) {
             long stream = streams.nextNews(connection);
             int news = slab.getInt(stream + StreamRecord.NEWS);
             slab.putInt(stream + StreamRecord.NEWS, 0);

@@ -83,7 +83,7 @@ public final class Endpoint {
         parking = new Parking(state, replies, share);
         planes = new Planes(state, replies, paths, share, size);
         handshake = new Handshake(state, out, replies, share, parking);
-        transmitter = new Transmitter(state, out, windows, paths, sender, streamReceiver, reads, memory);
+        transmitter = new Transmitter(state, out, windows, paths, acks, sender, streamReceiver, reads, memory);
         Health health = new Health(state, paths, sender, reads, size);
         connections = new Connections(state, handshake, health, paths, sender, streams, streamReceiver, share, replies, parking, planes, size);
         receiver = new Receiver(state, connections, health, handshake, replies, parking, planes, windows, paths, acks, share, streams, sender,
@@ -164,7 +164,7 @@ public final class Endpoint {
         }
         handshake.control(c, nowNs);
         if (isOpen(c)) {
-            if (acks.isDue(c, nowNs)) {
+            if (acks.isDue(c, nowNs) && !hasDataNext(c)) {
                 acks.send(c, nowNs);
             }
             transmitter.probes(c, nowNs);
@@ -172,9 +172,18 @@ public final class Endpoint {
         }
     }
 
+    /** It has Data to send, and nobody else has a turn before: what it has to acknowledge may go with it. */
+    private boolean hasDataNext(long c) {
+        int unsent = slab.getInt(c + ConnectionRecord.UNSENT_PACKETS);
+        return unsent > 0 && unsent <= Limits.ACK_WAITS_PACKETS && state.dataTurns.isFirst(c) && state.urgentTurns.isEmpty();
+    }
+
     private void serve(long c, long nowNs) {
         if (isOpen(c)) {
             transmitter.data(c, nowNs);
+            if (acks.isDue(c, nowNs)) {
+                acks.send(c, nowNs);
+            }
             connections.afterService(c, nowNs);
         }
     }

@@ -5,8 +5,10 @@ import io.metaroce.memory.LongMap;
 import io.metaroce.memory.RecordPool;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Checksum;
 import io.metaroce.wire.NetAddress;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 
 /** Everything an endpoint's parts share: the slab with its pools, queues, tables, randomness and counters. */
@@ -392,6 +394,18 @@ final class EndpointState {
                 makeReady(c);
             }
         }
+    }
+
+    /**
+     * Whether the checksums in a datagram of a connection in the clear are right: its own, and that of the Data packet behind an acknowledgement.
+     */
+    boolean isIntact(long at, int length, boolean full, int tag) {
+        int covered = Checksum.coveredLength(at, length, full);
+        if (checksum.field(at, covered, tag) != Prefix.checksum(at)) {
+            counters.checksumErrors++;
+            return false;
+        }
+        return !AckHeader.isFollowed(at) || isIntact(at + covered, length - covered, full, tag);
     }
 
     boolean anyReady() {

@@ -152,6 +152,8 @@ public final class Limits {
     static final int START_PACKETS = 10;
     /** Times as many where other connections of the sender have something to send, too. */
     static final float START_SPREAD = 1.4f;
+    /** An acknowledgement that is due waits for a turn to send Data in which so many packets or fewer are to go. */
+    static final int ACK_WAITS_PACKETS = 4;
     /** Packets in one turn of a connection, if that is more than a run. */
     static final int TURN_PACKETS = 2;
     /** Packets that all connections of a receiver together may start with, but for one each. */

@@ -47,22 +47,29 @@ final class Outgoing {
 
     /** Commits a datagram without payload to the connection's peer. {@code path} as in {@link #finish}. */
     void control(long connection, int path, int sourcePort, int length) {
-        finish(connection, path, sourcePort, length, 0, 0, 0);
+        finish(connection, path, sourcePort, 0, length, 0, 0, 0);
     }
 
     /**
      * Commits a datagram; {@code covered} payload bytes go into the checksum.
      *
      * @param path its plane and, where the connection is encrypted, its lane
+     * @param ack bytes of the acknowledgement in front of the packet's header, 0 if there is none
      */
-    void finish(long connection, int path, int sourcePort, int headerLength, long payload, int payloadLength, int covered) {
+    void finish(long connection, int path, int sourcePort, int ack, int headerLength, long payload, int payloadLength, int covered) {
+        long packet = header() + ack;
         if (slab.getInt(connection + ConnectionRecord.SEALED) != 0) {
-            seal(connection, path, sourcePort, headerLength, payload, payloadLength);
+            // One seal is for both.
+            Prefix.checksum(packet, 0);
+            seal(connection, path, sourcePort, ack + headerLength, payload, payloadLength);
             return;
         }
-        long header = header();
-        Prefix.checksum(header, state.checksum.field(header, headerLength, payload, covered, slab.getInt(connection + ConnectionRecord.REMOTE_TAG)));
-        commit(connection, DataHeader.planeOf(path), sourcePort, headerLength, payload, payloadLength);
+        int tag = slab.getInt(connection + ConnectionRecord.REMOTE_TAG);
+        Prefix.checksum(packet, state.checksum.field(packet, headerLength, payload, covered, tag));
+        if (ack > 0) {
+            Prefix.checksum(header(), state.checksum.field(header(), ack, tag));
+        }
+        commit(connection, DataHeader.planeOf(path), sourcePort, ack + headerLength, payload, payloadLength);
     }
 
     /** A packet's payload from a list of segments: where it lies in one of them, or a copy. Until the packet is committed. */

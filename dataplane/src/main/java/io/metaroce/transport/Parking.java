@@ -185,11 +185,7 @@ final class Parking {
             return false;
         }
         boolean full = slab.getInt(p + ParkedRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL;
-        if (state.checksum.field(at, Checksum.coveredLength(at, length, full), slab.getInt(p + ParkedRecord.LOCAL_TAG)) != Prefix.checksum(at)) {
-            state.counters.checksumErrors++;
-            return false;
-        }
-        return true;
+        return state.isIntact(at, length, full, slab.getInt(p + ParkedRecord.LOCAL_TAG));
     }
 
     /** Answers a genuine packet for the context that a parked connection had; CLOSE is the caller's. */

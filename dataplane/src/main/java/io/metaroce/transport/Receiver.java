@@ -83,12 +83,12 @@ final class Receiver {
             case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK, Type.PLANE -> connected(burst, i, at, length, nowNs);
             case Type.SEALED -> sealed(burst, i, at, length, nowNs);
             case Type.RESET -> {
-                if (isIntact(at, length, 0)) {
+                if (isIntact(at, length)) {
                     onReset(at, nowNs);
                 }
             }
             default -> {
-                if (isIntact(at, length, 0)) {
+                if (isIntact(at, length)) {
                     handshake(burst, i, at, nowNs);
                 }
             }
@@ -101,17 +101,14 @@ final class Receiver {
         burst.useless[burst.plane[i]]++;
         // Of all that is malformed, only INIT of another version gets an answer, and only one as long as INIT must be.
         if (malformation == Malformation.BAD_VERSION && Prefix.type(at) == Type.INIT && length >= InitHeader.MIN_DATAGRAM
-                && isIntact(at, length, 0)) {
+                && isIntact(at, length)) {
             handshake.refuseVersion(at, burst.plane[i], burst.sourceHigh[i], burst.sourceLow[i]);
         }
     }
 
-    private boolean isIntact(long at, int covered, int tag) {
-        if (state.checksum.field(at, covered, tag) == Prefix.checksum(at)) {
-            return true;
-        }
-        state.counters.checksumErrors++;
-        return false;
+    /** Of packets without a tag. */
+    private boolean isIntact(long at, int length) {
+        return state.isIntact(at, length, true, 0);
     }
 
     // ---- within a connection ----
@@ -137,7 +134,7 @@ final class Receiver {
             return;
         }
         boolean full = slab.getInt(c + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL;
-        if (!isIntact(at, Checksum.coveredLength(at, length, full), slab.getInt(c + ConnectionRecord.LOCAL_TAG))) {
+        if (!state.isIntact(at, length, full, slab.getInt(c + ConnectionRecord.LOCAL_TAG))) {
             burst.useless[burst.plane[i]]++;
             return;
         }
@@ -207,6 +204,9 @@ final class Receiver {
             case Type.ACK -> {
                 if (phase != ConnectionRecord.LINGER) {
                     onAck(c, at, nowNs);
+                    if (AckHeader.isFollowed(at)) {
+                        genuine(c, slab.getInt(c + STATE), over, at + AckHeader.length(at), ce, nowNs);
+                    }
                 }
             }
             default -> {

@@ -8,6 +8,7 @@ import static io.metaroce.transport.ConnectionRecord.UNSENT_PACKETS;
 
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.DataHeader;
@@ -28,6 +29,7 @@ final class Transmitter {
     private final Windows windows;
     private final Spray spray;
     private final PathSender paths;
+    private final AckSender acks;
     private final StreamSender streams;
     private final StreamReceiver receiver;
     private final ReadResponder reads;
@@ -40,8 +42,9 @@ final class Transmitter {
     /** Probes go behind so many packets at the end of what waits; 0: behind none, nor behind repeats. */
     private int tail;
 
-    Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, StreamSender streams, StreamReceiver receiver,
+    Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, AckSender acks, StreamSender streams, StreamReceiver receiver,
             ReadResponder reads, LocalMemory memory) {
+        this.acks = acks;
         this.memory = memory;
         this.state = state;
         this.out = out;
@@ -95,7 +98,7 @@ final class Transmitter {
         ProbeHeader.receivePort(at, state.ownAddresses[planeNumber].port());
         ProbeHeader.floor(at, floor);
         int stuffing = padding(state.plane(connection, planeNumber), path);
-        out.finish(connection, number, slab.getInt(path + PathRecord.SOURCE_PORT), ProbeHeader.LENGTH, state.zeros, stuffing, stuffing);
+        out.finish(connection, number, slab.getInt(path + PathRecord.SOURCE_PORT), 0, ProbeHeader.LENGTH, state.zeros, stuffing, stuffing);
         slab.addInt(path + PathRecord.PROBES_OUT, 1);
         slab.putLong(path + PathRecord.LAST_PROBE_NS, nowNs);
         slab.putLong(path + PathRecord.LAST_TX_NS, nowNs);
@@ -378,7 +381,10 @@ final class Transmitter {
             // With nothing behind it, the share is for others.
             demand = isIdle(connection) ? 0 : demand;
         }
-        long at = out.header();
+        int fixed = Opcode.fixedPayload(opcode);
+        int room = roomAhead(connection, fixed != 0 ? fixed : length);
+        int ack = room < AckHeader.LENGTH ? 0 : acks.ahead(connection, spray.planeNumber, path, room, nowNs);
+        long at = out.header() + ack;
         Prefix.write(at, Type.DATA, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
         Prefix.flags(at, flags);
         DataHeader.opcode(at, opcode);
@@ -428,7 +434,6 @@ final class Transmitter {
                 }
             }
         }
-        int fixed = Opcode.fixedPayload(opcode);
         if (fixed != 0) {
             // Such a payload stands in the work record and was written behind the header.
             headerLength += fixed;
@@ -439,13 +444,19 @@ final class Transmitter {
         }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
         int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
-        out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), headerLength, payload, length, covered);
+        out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), ack, headerLength, payload, length, covered);
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         ConnectionStats stats = state.statsOf(connection);
         stats.packetsSent++;
         state.losses.moved();
         stats.bytesSent += length;
         pace(connection, plane, length, nowNs);
+    }
+
+    /** Bytes in front of a packet that still make no longer datagram than every route is sure to carry. */
+    private int roomAhead(long connection, int payload) {
+        int carried = Math.min(slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU), state.config.safePayload);
+        return Math.min(carried - payload, TxBurst.HEADER_ROOM - DataHeader.LENGTH - Opcode.MAX_FIXED_PAYLOAD);
     }
 
     /** Below the line's rate, packets leave evenly at the share, not in a window's burst (spec: "Pacing"). */

@@ -55,6 +55,10 @@ final class Turns {
         return first;
     }
 
+    boolean isFirst(long connection) {
+        return head == connection;
+    }
+
     boolean isEmpty() {
         return head == 0;
     }

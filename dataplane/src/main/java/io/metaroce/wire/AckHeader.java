@@ -25,6 +25,8 @@ public final class AckHeader {
 
     /** Flag: plane, share and validity are meaningful. */
     public static final int SHARE = 1;
+    /** Flag: a Data packet of the same connection stands behind the last block. */
+    public static final int DATA_FOLLOWS = 2;
 
     public static final int MAX_PATH_BLOCKS = 8;
     public static final int MAX_CONTROL_BLOCKS = 32;
@@ -37,6 +39,20 @@ public final class AckHeader {
     }
 
     private AckHeader() {
+    }
+
+    /** Whether a Data packet stands behind this packet in its datagram; of any type. */
+    public static boolean isFollowed(long at) {
+        return Prefix.type(at) == Type.ACK && (Prefix.flags(at) & DATA_FOLLOWS) != 0;
+    }
+
+    /** Bytes of the acknowledgement itself, blocks included. */
+    public static int length(long at) {
+        int bytes = LENGTH;
+        for (int i = pathBlocks(at); i > 0; i--) {
+            bytes += PathBlock.length(PathBlock.words(at + bytes));
+        }
+        return bytes + controlBlocks(at) * ControlBlock.LENGTH;
     }
 
     public static int pathBlocks(long at) {

@@ -116,11 +116,14 @@ public final class Checksum {
     }
 
     /**
-     * How far the checksum of a validated datagram reaches.
+     * How far the checksum of a validated datagram reaches; of two packets in it, that of the first.
      *
      * <p>Integrity HEADER leaves out the payload of Data packets, except where the opcode fixes it: the receiver acts on it.
      */
     public static int coveredLength(long datagram, int length, boolean full) {
+        if (AckHeader.isFollowed(datagram)) {
+            return AckHeader.length(datagram);
+        }
         if (full || Prefix.type(datagram) != Type.DATA || Opcode.fixedPayload(DataHeader.opcode(datagram)) != 0) {
             return length;
         }

@@ -45,12 +45,15 @@ public final class Opcode {
         return opcode == READ_RESPONSE || opcode == ATOMIC_RESPONSE;
     }
 
+    /** The most that {@link #fixedPayload} returns. */
+    public static final int MAX_FIXED_PAYLOAD = 24;
+
     /** Payload bytes, where they are not a piece of the application's memory but fixed by the opcode; else 0. */
     public static int fixedPayload(int opcode) {
         return switch (opcode) {
             case READ_REQUEST, ATOMIC_RESPONSE -> 8;
             case FETCH_ADD -> 16;
-            case COMPARE_SWAP -> 24;
+            case COMPARE_SWAP -> MAX_FIXED_PAYLOAD;
             default -> 0;
         };
     }

@@ -122,16 +122,29 @@ public final class Validate {
             }
             used += PathBlock.length(words);
         }
-        if (length - used != controls * ControlBlock.LENGTH) {
+        int end = used + controls * ControlBlock.LENGTH;
+        boolean followed = AckHeader.isFollowed(at);
+        if (followed ? length < end + Prefix.LENGTH : length != end) {
             return Malformation.LENGTH_MISMATCH;
         }
-        for (; used < length; used += ControlBlock.LENGTH) {
+        for (; used < end; used += ControlBlock.LENGTH) {
             int kind = ControlBlock.kind(at + used);
             if ((kind == ControlBlock.NAK || kind == ControlBlock.STREAM_RESET) && ControlBlock.cause(at + used) == 0) {
                 return Malformation.BAD_CAUSE;
             }
         }
-        return 0;
+        return followed ? follower(at, at + end, length - end) : 0;
+    }
+
+    /** The Data packet behind an acknowledgement. */
+    private static int follower(long ack, long at, int length) {
+        if (Prefix.version(at) != Prefix.VERSION) {
+            return Malformation.BAD_VERSION;
+        }
+        if (Prefix.type(at) != Type.DATA) {
+            return Malformation.BAD_TYPE;
+        }
+        return Prefix.destinationCid(at) == Prefix.destinationCid(ack) ? data(at, length) : Malformation.BAD_CID;
     }
 
     private static int pathBlock(long block, int words) {

@@ -136,7 +136,7 @@ class DecoderFuzzTest {
                 assertEquals(length, DataHeader.LENGTH + DataHeader.payloadLength(at));
                 yield digest + Bytes.getInt(at + DataHeader.IMMEDIATE) + payload(at + DataHeader.LENGTH, DataHeader.payloadLength(at));
             }
-            case Type.ACK -> digest + blocks(length);
+            case Type.ACK -> digest + (AckHeader.isFollowed(at) ? follower(length) : blocks(length));
             case Type.INIT -> {
                 assertEquals(length, InitHeader.LENGTH + InitHeader.tlvBytes(at));
                 yield digest + tlvs(at + InitHeader.LENGTH, InitHeader.tlvBytes(at));
@@ -159,6 +159,12 @@ class DecoderFuzzTest {
             sum = sum * 31 + Bytes.getU8(from + i);
         }
         return bytes == 0 ? sum : sum * 31 + Bytes.getU8(from + bytes - 1);
+    }
+
+    private long follower(int length) {
+        int first = AckHeader.length(at);
+        assertEquals(length - first, DataHeader.LENGTH + DataHeader.payloadLength(at + first));
+        return blocks(first) * 31 + payload(at + first, length - first);
     }
 
     private long blocks(int length) {

@@ -8,6 +8,7 @@ import io.metaroce.transport.Event;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.AcceptHeader;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Checksum;
 import io.metaroce.wire.InitHeader;
@@ -15,6 +16,7 @@ import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.Type;
+import io.metaroce.wire.Validate;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -252,10 +254,17 @@ final class Fuzzer {
     private void seal(Host to, int length) {
         int type = Prefix.type(MEMORY);
         boolean connected = type == Type.DATA || type == Type.ACK || type == Type.PROBE || type == Type.CLOSE || type == Type.CLOSE_ACK;
-        int tag = connected ? tags.getOrDefault(Prefix.destinationCid(MEMORY), 0) : 0;
-        int covered = connected && length >= 64 ? Checksum.coveredLength(MEMORY, length,
-                Math.max(hosts.get(0).config.integrity, hosts.get(1).config.integrity) == EndpointConfig.INTEGRITY_FULL) : length;
-        Prefix.checksum(MEMORY, checksum.field(MEMORY, covered, tag));
+        seal(MEMORY, length, connected ? tags.getOrDefault(Prefix.destinationCid(MEMORY), 0) : 0);
+    }
+
+    private void seal(long at, int length, int tag) {
+        boolean full = Math.max(hosts.get(0).config.integrity, hosts.get(1).config.integrity) == EndpointConfig.INTEGRITY_FULL;
+        boolean wellFormed = Validate.check(at, length) == 0;
+        int covered = wellFormed ? Checksum.coveredLength(at, length, full) : length;
+        Prefix.checksum(at, checksum.field(at, covered, tag));
+        if (wellFormed && AckHeader.isFollowed(at)) {
+            seal(at + covered, length - covered, tag);
+        }
     }
 
     /** Whatever happened, both can still be shut down to nothing, and what is not registered is as it was. */

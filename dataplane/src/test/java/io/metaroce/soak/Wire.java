@@ -150,7 +150,14 @@ final class Wire {
         }
         switch (Prefix.type(at)) {
             case Type.DATA -> data(from, to, at, plane, port);
-            case Type.ACK -> ack(from, to, at, plane);
+            case Type.ACK -> {
+                ack(from, to, at, plane);
+                if (AckHeader.isFollowed(at)) {
+                    require(AckHeader.plane(at) == plane, from, "an acknowledgement and data of different planes in a datagram", at);
+                    data(from, to, at + AckHeader.length(at), plane, port);
+                    model.count(Check.DATA_BEHIND_ACK);
+                }
+            }
             case Type.PROBE -> probe(from, at, plane, port);
             case Type.PARK -> model.count(Check.PARK_SENT);
             case Type.PARK_ACK -> {
@@ -480,6 +487,10 @@ final class Wire {
             heardOfPlaces(to, at, length);
         }
         if (length < DataHeader.LENGTH && length < ProbeHeader.LENGTH || Validate.check(at, length) != 0) {
+            return;
+        }
+        if (AckHeader.isFollowed(at)) {
+            heard(to, at + AckHeader.length(at), length - AckHeader.length(at));
             return;
         }
         boolean data = Prefix.type(at) == Type.DATA;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
 import io.metaroce.crypto.PskSecurity;
+import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.SealedHeader;
@@ -42,7 +43,16 @@ class EncryptionTest {
     }
 
     private static Peers peers(long seed) {
-        return new Peers(seed, config(seed, PSK, true), config(seed + 1, PSK, true));
+        return peers(seed, 2);
+    }
+
+    /** Two with so many planes that speak encrypted only. */
+    static Peers peers(long seed, int planes) {
+        EndpointConfig a = config(seed, PSK, true);
+        EndpointConfig b = config(seed + 1, PSK, true);
+        a.localAddresses = new NetAddress[planes];
+        b.localAddresses = new NetAddress[planes];
+        return new Peers(seed, a, b);
     }
 
     private static int type(byte[] datagram) {

@@ -105,9 +105,11 @@ class SentPacketsTest {
     @Requirement({"MR-ENC-001", "MR-PKT-003", "MR-PKT-004", "MR-PKT-005", "MR-PKT-008", "MR-PKT-010", "MR-PKT-011"})
     void allThatIsSentIsWellFormed() {
         Set<Integer> types = new HashSet<>();
-        for (Tap.Seen s : tap.seen) {
-            MemorySegment copy = Arena.ofAuto().allocate(s.bytes().length, 8).copyFrom(MemorySegment.ofArray(s.bytes()));
-            assertEquals("NONE", Malformation.name(Validate.check(copy.address(), s.bytes().length)));
+        for (int i = 0; i < tap.seen.size(); i++) {
+            Tap.Seen s = tap.seen.get(i);
+            byte[] datagram = s.isFollowed() ? s.with(tap.seen.get(i + 1)) : s.bytes();
+            MemorySegment copy = Arena.ofAuto().allocate(datagram.length, 8).copyFrom(MemorySegment.ofArray(datagram));
+            assertEquals("NONE", Malformation.name(Validate.check(copy.address(), datagram.length)));
             types.add(s.type());
             (s.type() == Type.ACK ? s.blocks() : List.<Tap.Block>of()).forEach(b -> assertTrue(b.words().length == 0 || b.words()[b.words().length - 1] != 0, "a trailing word of zero"));
         }
@@ -139,7 +141,7 @@ class SentPacketsTest {
                 assertTrue(op == Opcode.WRITE || op == Opcode.WRITE_IMM || Opcode.isRequest(op) || op == Opcode.SEND_INVALIDATE || s.i32(48) == 0, "key");
                 assertTrue(Opcode.hasImmediate(op) || Opcode.isRequest(op) || s.i32(60) == 0, "immediate");
             } else if (s.type() == Type.ACK) {
-                assertEquals(0, s.u8(5) & ~AckHeader.SHARE);
+                assertEquals(0, s.u8(5) & ~(AckHeader.SHARE | AckHeader.DATA_FOLLOWS));
                 for (int i = 0; i < s.u8(7); i++) {
                     int at = s.bytes().length - (i + 1) * ControlBlock.LENGTH;
                     assertEquals(0, s.u16(at + 2));

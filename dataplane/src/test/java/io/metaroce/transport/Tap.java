@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
-/** Every datagram that two {@link Peers} send, readable by field; and datagrams made out of them by hand. */
+/** Every packet that two {@link Peers} send, readable by field; and datagrams made out of them by hand. */
 final class Tap {
-    /** A datagram as it was sent, before the network did anything to it. Fields by their offset (spec: "Packet formats"). */
+    /** A packet as it was sent, before the network did anything to it; an acknowledgement and the Data behind it one after the other. Fields by their offset (spec: "Packet formats"). */
     record Seen(byte[] bytes, boolean toB, int plane, int sourcePort, NetAddress to, long atNs) {
         int type() {
             return bytes[4] & 0xf;
@@ -47,6 +47,16 @@ final class Tap {
 
         boolean isData() {
             return type() == Type.DATA;
+        }
+
+        /** An acknowledgement with Data behind it, which is the next that was seen. */
+        boolean isFollowed() {
+            return type() == Type.ACK && (bytes[5] & AckHeader.DATA_FOLLOWS) != 0;
+        }
+
+        /** The datagram of both. */
+        byte[] with(Seen follower) {
+            return joined(bytes, follower.bytes);
         }
 
         boolean isRepeat() {
@@ -123,7 +133,26 @@ final class Tap {
 
     Tap(Peers p) {
         this.p = p;
-        p.net.observer = (from, d, plane, port, to) -> seen.add(new Seen(d.clone(), from == p.a, plane, port, to, p.net.nowNs));
+        p.net.observer = (from, d, plane, port, to) ->
+            packets(d).forEach(packet -> seen.add(new Seen(packet, from == p.a, plane, port, to, p.net.nowNs)));
+    }
+
+    /** The packets of a datagram: one, or an acknowledgement and the Data behind it. */
+    static List<byte[]> packets(byte[] d) {
+        int first = lengthOfFirst(d);
+        return first == d.length ? List.of(d.clone()) : List.of(Arrays.copyOf(d, first), Arrays.copyOfRange(d, first, d.length));
+    }
+
+    /** Without the Data packet behind an acknowledgement. */
+    static int lengthOfFirst(byte[] d) {
+        if ((d[4] & 15) != Type.ACK || (d[5] & AckHeader.DATA_FOLLOWS) == 0) {
+            return d.length;
+        }
+        int bytes = AckHeader.LENGTH;
+        for (int i = 0; i < d[6]; i++) {
+            bytes += PathBlock.length(d[bytes + PathBlock.WORDS]);
+        }
+        return bytes + d[7] * ControlBlock.LENGTH;
     }
 
     /** Connects, writes so many bytes, waits until they are acknowledged, and forgets what was seen; returns the first packet of data. */
@@ -161,17 +190,26 @@ final class Tap {
 
     // ---- datagrams by hand ----
 
-    /** The datagram with other contents and a checksum that is right again. Integrity is FULL. */
+    /** The datagram with other contents and a checksum that is right again; of two packets in it, the first. Integrity is FULL. */
     static byte[] changed(byte[] datagram, Consumer<ByteBuffer> change) {
         return resized(datagram, datagram.length, change);
     }
 
     static byte[] resized(byte[] datagram, int length, Consumer<ByteBuffer> change) {
+        int first = lengthOfFirst(datagram);
+        if (first < datagram.length) {
+            List<byte[]> both = packets(datagram);
+            return joined(resized(both.getFirst(), first + length - datagram.length, change), both.getLast());
+        }
         byte[] made = Arrays.copyOf(datagram, length);
         int tag = crc(datagram) ^ ByteBuffer.wrap(datagram).getInt(0);
         change.accept(ByteBuffer.wrap(made));
         ByteBuffer.wrap(made).putInt(0, crc(made) ^ tag);
         return made;
+    }
+
+    private static byte[] joined(byte[] a, byte[] b) {
+        return ByteBuffer.allocate(a.length + b.length).put(a).put(b).array();
     }
 
     static int crc(byte[] datagram) {

@@ -23,6 +23,8 @@ final class TestNetwork {
     static final class Host {
         final Endpoint endpoint;
         final EndpointConfig config;
+        /** Has its turn between receiving and transmitting. */
+        Runnable application = () -> { };
         private final TxBurst tx = new TxBurst(64);
         private final RxBurst rx = new RxBurst(256);
 
@@ -199,6 +201,7 @@ final class TestNetwork {
 
     private boolean transmit(Host host) {
         host.tx.count = 0;
+        host.application.run();
         boolean more = host.endpoint.transmit(nowNs, host.tx);
         for (int i = 0; i < host.tx.count; i++) {
             byte[] bytes = new byte[host.tx.headerLength[i] + host.tx.payloadLength[i]];

@@ -79,9 +79,9 @@ class ToleranceTest {
                         b.putInt(48, random.nextInt()).putInt(60, random.nextInt());
                     }
                 } else if (type == Type.ACK) {
-                    b.put(5, (byte) (b.get(5) | random.nextInt(128) << 1));
+                    b.put(5, (byte) (b.get(5) | random.nextInt(64) << 2));
                     for (int i = 0; i < b.get(7); i++) {
-                        int at = d.length - (i + 1) * ControlBlock.LENGTH;
+                        int at = Tap.lengthOfFirst(d) - (i + 1) * ControlBlock.LENGTH;
                         b.putShort(at + 2, (short) random.nextInt());
                     }
                 }
@@ -99,8 +99,9 @@ class ToleranceTest {
                     .putShort(d.length + 2, (short) 10));
             case Type.ACK -> d[7] > 20 ? d : Tap.resized(d, d.length + 2 * ControlBlock.LENGTH, b -> {
                 b.put(7, (byte) (b.get(7) + 2));
-                b.put(d.length, (byte) 99).put(d.length + 1, (byte) 5).putInt(d.length + 4, 0).putInt(d.length + 8, 3);
-                b.put(d.length + 16, (byte) 0);
+                int end = Tap.lengthOfFirst(d);
+                b.put(end, (byte) 99).put(end + 1, (byte) 5).putInt(end + 4, 0).putInt(end + 8, 3);
+                b.put(end + 16, (byte) 0);
             });
             default -> d;
         };

@@ -632,7 +632,7 @@ class WindowRequirementsTest {
         byte[] data = tap.of(false, Type.DATA).getFirst().bytes();
         tap.seen.clear();
         // In one turn: a message to send, a packet to acknowledge, a path to probe.
-        p.post(p.request(Opcode.WRITE, 0, 0, 3_000, 0, 1));
+        p.post(p.request(Opcode.WRITE, 0, 0, 6_000, 0, 1));
         give(data);
         slab.putInt(state.path(c, 1, 2) + PathRecord.PROBE_WANTED, 1);
         slab.addInt(c + ConnectionRecord.PROBES_WANTED, 1);

@@ -47,6 +47,7 @@ class VectorTest {
         }
         if (header == AckHeader.class) {
             decodeBlocks(v, d.at());
+            assertEquals(v.values().getOrDefault("follower", ""), d.hex().substring(2 * AckHeader.length(d.at())));
         }
         if (header == InitHeader.class || header == AcceptHeader.class) {
             decodeTlvs(v, d.at() + Fields.lengthOf(header), d.length - Fields.lengthOf(header));
@@ -142,7 +143,7 @@ class VectorTest {
             put(at + ResetHeader.ECHO, HexFormat.of().parseHex(v.get("echo")));
         }
         if (header == AckHeader.class) {
-            encodeBlocks(v, at, end);
+            put(encodeBlocks(v, at, end), HexFormat.of().parseHex(v.values().getOrDefault("follower", "")));
         }
         encodeTlvs(v, end);
         Prefix.checksum(at, checksum.field(at, Checksum.coveredLength(at, d.length, v.isFull()), v.tag()));
@@ -160,7 +161,8 @@ class VectorTest {
         });
     }
 
-    private static void encodeBlocks(Vector v, long at, long end) {
+    /** Returns the end of the blocks. */
+    private static long encodeBlocks(Vector v, long at, long end) {
         long block = end;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
             setFields(v, "block" + i + ".", PathBlock.class, block);
@@ -170,6 +172,7 @@ class VectorTest {
             setFields(v, "control" + i + ".", ControlBlock.class, block);
             block += ControlBlock.LENGTH;
         }
+        return block;
     }
 
     private static void encodeTlvs(Vector v, long at) {
@@ -203,7 +206,7 @@ class VectorTest {
 
     @ParameterizedTest
     @MethodSource("malformed")
-    @Requirement({"MR-PKT-003", "MR-PKT-004", "MR-PKT-005", "MR-PKT-008", "MR-PKT-011", "MR-PKT-020", "MR-PKT-021", "MR-PKT-041", "MR-PKT-042", "MR-PKT-043", "MR-PKT-044", "MR-PKT-045",
+    @Requirement({"MR-ENC-001", "MR-PKT-003", "MR-PKT-004", "MR-PKT-005", "MR-PKT-008", "MR-PKT-011", "MR-PKT-013", "MR-PKT-020", "MR-PKT-021", "MR-PKT-041", "MR-PKT-042", "MR-PKT-043", "MR-PKT-044", "MR-PKT-045",
         "MR-PKT-046", "MR-PKT-047", "MR-PKT-048", "MR-PKT-049", "MR-PKT-050", "MR-PKT-051", "MR-PKT-052", "MR-PKT-053", "MR-PKT-054", "MR-PKT-055", "MR-PKT-056",
         "MR-PKT-057", "MR-PKT-058", "MR-PKT-059", "MR-PKT-060", "MR-CON-002"})
     void malformedIsFound(Vector v) {
