@@ -9,14 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
+import io.metaroce.SteadyState;
 import io.metaroce.Requirement;
 import io.metaroce.bindings.crypto.LibcryptoCalls;
 import io.metaroce.wire.SealedHeader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -128,20 +127,16 @@ class CiphersTest {
     void libcryptoMakesNoGarbage() {
         Ciphers.Key seal = libcrypto.sealing(new byte[Ciphers.KEY_BYTES], new byte[Ciphers.IV_BYTES]);
         Ciphers.Key open = libcrypto.opening(new byte[Ciphers.KEY_BYTES], new byte[Ciphers.IV_BYTES]);
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        long least = Long.MAX_VALUE;
-        for (int interval = 0; interval < 100 && least > 0; interval++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < 5_000; i++) {
-                int number = interval * 5_000 + i;
-                seal.seal(header.address(), 1, number, plain.address(), 60, plain.address() + 64, 256, sealed.address());
-                if (!open.open(header.address(), 1, number + (i & 7), sealed.address(), 60 + 256 + SealedHeader.TAG_LENGTH, opened.address()) && (i & 7) == 0) {
+        int[] number = new int[1];
+        assertEquals(0, SteadyState.bytesAPiece(0, () -> {
+            for (int i = 0; i < 5_000; i++, number[0]++) {
+                seal.seal(header.address(), 1, number[0], plain.address(), 60, plain.address() + 64, 256, sealed.address());
+                if (!open.open(header.address(), 1, number[0] + (i & 7), sealed.address(), 60 + 256 + SealedHeader.TAG_LENGTH, opened.address()) && (i & 7) == 0) {
                     throw new AssertionError("does not open");
                 }
             }
-            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-        }
-        assertEquals(0, least);
+            return 5_000;
+        }), "bytes a packet");
     }
 
     @Test

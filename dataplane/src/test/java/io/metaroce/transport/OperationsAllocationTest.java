@@ -4,7 +4,7 @@ package io.metaroce.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
+import io.metaroce.SteadyState;
 import io.metaroce.memory.MemoryRegion;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.wire.Bytes;
@@ -12,7 +12,6 @@ import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -163,15 +162,10 @@ class OperationsAllocationTest {
         for (int i = 0; i < 40; i++) {
             share();
         }
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        double least = Double.MAX_VALUE;
-        long start = System.nanoTime();
-        // Compilation comes when it comes, on a busy machine late; the best of several intervals is the steady state.
-        while (least > TOLERANCE_BYTES_A_MESSAGE && System.nanoTime() - start < 60_000_000_000L) {
-            long before = threads.getCurrentThreadAllocatedBytes();
+        double least = SteadyState.bytesAPiece(TOLERANCE_BYTES_A_MESSAGE, () -> {
             run();
-            least = Math.min(least, (double) (threads.getCurrentThreadAllocatedBytes() - before) / MESSAGES);
-        }
+            return MESSAGES;
+        });
         assertTrue(least <= TOLERANCE_BYTES_A_MESSAGE, least + " bytes a message");
     }
 }

@@ -4,12 +4,11 @@ package io.metaroce.cli.perf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
+import io.metaroce.SteadyState;
 import io.metaroce.bindings.crypto.LibcryptoCalls;
 import io.metaroce.core.Clock;
 import io.metaroce.crypto.PskFile;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -22,7 +21,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AllocationTest {
     /** The measuring itself allocates a little in each interval. */
     private static final double TOLERANCE_BYTES_A_PACKET = 1;
-    private static final long PATIENCE_NS = 60_000_000_000L;
 
     @ParameterizedTest
     @CsvSource({"WRITE, 65536, ''", "SEND, 65536, ''", "READ, 65536, ''", "WRITE, 65536, loss=0.01", "SEND, 64, ''"})
@@ -47,22 +45,16 @@ class AllocationTest {
         run.seconds = 1000.0;
         try (InProcess pair = new InProcess(run, 2, impairment, PerfClient.SERVICE, pskFile)) {
             pair.turnUntil(() -> pair.client.progress.messages > 0, 20, pair.server);
-            double least = Double.MAX_VALUE;
-            // Compilation comes when it comes, on a busy machine late; the best of several intervals is the steady state.
-            long start = System.nanoTime();
-            while (least > TOLERANCE_BYTES_A_PACKET && System.nanoTime() - start < PATIENCE_NS) {
-                least = Math.min(least, bytesAPacket(pair, (size + 4095) / 4096));
-            }
+            double least = SteadyState.bytesAPiece(TOLERANCE_BYTES_A_PACKET, () -> packets(pair, (size + 4095) / 4096));
             assertTrue(least <= TOLERANCE_BYTES_A_PACKET, least + " bytes a packet");
         }
     }
 
-    private static double bytesAPacket(InProcess pair, long packets) {
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    /** Runs for a while; returns how many packets that were. */
+    private static long packets(InProcess pair, long packetsAMessage) {
         long messages = pair.client.progress.messages;
-        long bytes = threads.getCurrentThreadAllocatedBytes();
         long start = Clock.nowNs();
         pair.turnUntil(() -> Clock.nowNs() - start > 300_000_000L, 20, pair.server);
-        return (double) (threads.getCurrentThreadAllocatedBytes() - bytes) / Math.max(1, packets * (pair.client.progress.messages - messages));
+        return packetsAMessage * (pair.client.progress.messages - messages);
     }
 }

@@ -2,14 +2,12 @@
 package io.metaroce.port.dpdk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
+import io.metaroce.SteadyState;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.lang.foreign.Arena;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
@@ -42,14 +40,10 @@ class DpdkAllocationTest {
         TxBurst tx = new TxBurst(BURST);
         NetAddress to = port.localAddress(0);
         long payload = Arena.global().allocate(4096, 64).address();
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        turns(port, rx, tx, to, payload, 3 * TURNS);
-        long before = threads.getCurrentThreadAllocatedBytes();
-        long received = turns(port, rx, tx, to, payload, TURNS);
-        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
-        assertEquals((long) TURNS * BURST, received);
-        // Less than one small object in a hundred turns: the compiler's late decisions, not the path itself.
-        assertTrue(allocated < TURNS / 100 * 16L, allocated + " bytes in " + TURNS + " turns");
+        assertEquals(0, SteadyState.bytesAPiece(0, () -> {
+            assertEquals((long) TURNS * BURST, turns(port, rx, tx, to, payload, TURNS));
+            return TURNS;
+        }), "bytes a turn");
         port.release(tx);
         port.close();
     }

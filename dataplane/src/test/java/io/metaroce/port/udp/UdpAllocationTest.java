@@ -4,7 +4,7 @@ package io.metaroce.port.udp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
+import io.metaroce.SteadyState;
 import io.metaroce.port.ImpairedPort;
 import io.metaroce.port.ImpairmentConfig;
 import io.metaroce.port.LoopbackPort;
@@ -13,15 +13,13 @@ import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.lang.foreign.Arena;
-import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Ports allocate nothing once they run. */
 class UdpAllocationTest {
-    private static final int WARM_UP = 30_000;
-    private static final int MEASURED = 2_000;
+    private static final int TURNS = 5_000;
 
     private final RxBurst rx = new RxBurst(64);
     private final TxBurst tx = new TxBurst(64);
@@ -52,18 +50,11 @@ class UdpAllocationTest {
             long payload = arena.allocate(4096).address();
             int[] ports = from.sourcePorts(0);
             NetAddress destination = to.localAddress(0);
-            run(from, to, payload, ports, destination, WARM_UP);
-            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            long self = Thread.currentThread().threadId();
-            long best = Long.MAX_VALUE;
-            // The first reading counts what reading itself allocates; a compilation that ends late may disturb one more.
-            for (int attempt = 0; attempt < 5 && best > 0; attempt++) {
-                long before = threads.getThreadAllocatedBytes(self);
-                run(from, to, payload, ports, destination, MEASURED);
-                best = Math.min(best, threads.getThreadAllocatedBytes(self) - before);
-            }
-            assertEquals(0, best, "bytes allocated in " + MEASURED + " turns");
-            assertTrue(received > WARM_UP);
+            assertEquals(0, SteadyState.bytesAPiece(0, () -> {
+                run(from, to, payload, ports, destination, TURNS);
+                return TURNS;
+            }), "bytes a turn");
+            assertTrue(received > TURNS);
         }
     }
 
