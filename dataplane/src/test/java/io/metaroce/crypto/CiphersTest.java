@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.metaroce.SteadyState;
 import io.metaroce.Requirement;
+import io.metaroce.SteadyState;
 import io.metaroce.bindings.crypto.LibcryptoCalls;
 import io.metaroce.wire.SealedHeader;
 import java.lang.foreign.Arena;
