@@ -124,7 +124,9 @@ public final class Mutants {
             new Mutant("two messages of a stream end with a cause", "StreamSender", "fail", Mutant.constant(-1, -7)),
             new Mutant("a Read is refused while the peer is being called", "Parking", "unpark", Mutant.staticFor("ConnectionRecord.PEER_MAX_READS", "SERVICE")),
             new Mutant("a Write without bytes needs a key", "StreamReceiver", "write", Mutant.callIs("DataHeader.messageLength", 1)),
-            new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean), 1667),
+            new Mutant("a stream that had no room takes packets later", "StreamReceiver", "isUnknownToPeer", Mutant.returns(0, CD_boolean), 1136),
+            new Mutant("an acknowledgement goes with Data of any length", "Transmitter", "roomAhead", Mutant.returns(1000, CD_int)),
+            new Mutant("Data behind an acknowledgement is not looked at", "EndpointState", "isIntact", Mutant.callIs("AckHeader.isFollowed", 0)),
             new Mutant("responses take the records of requests", "ReadResponder", "answer", Mutant.fieldFor("EndpointState.responses", "work")));
 
     private Mutants() {

@@ -3,6 +3,7 @@ package io.metaroce.soak;
 
 import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.TxBurst;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Prefix;
@@ -174,8 +175,8 @@ final class Network {
 
     /** Where payload is left to UDP's checksum, the network's damage ends there. */
     private boolean isUncovered(Host from, Frame f) {
-        return from.config.integrity == EndpointConfig.INTEGRITY_HEADER && Prefix.type(f.address) == Type.DATA
-                && f.length > DataHeader.LENGTH;
+        boolean hasPayload = AckHeader.isFollowed(f.address) || Prefix.type(f.address) == Type.DATA && f.length > DataHeader.LENGTH;
+        return from.config.integrity == EndpointConfig.INTEGRITY_HEADER && hasPayload;
     }
 
     private void damage(Frame f) {

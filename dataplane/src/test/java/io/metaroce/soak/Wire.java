@@ -153,6 +153,7 @@ final class Wire {
             case Type.ACK -> {
                 ack(from, to, at, plane);
                 if (AckHeader.isFollowed(at)) {
+                    require(length <= DataHeader.LENGTH + from.config.safePayload, from, "a datagram of two of " + length + " B", at);
                     require(AckHeader.plane(at) == plane, from, "an acknowledgement and data of different planes in a datagram", at);
                     data(from, to, at + AckHeader.length(at), plane, port);
                     model.count(Check.DATA_BEHIND_ACK);
