@@ -164,7 +164,7 @@ public final class Endpoint {
         }
         handshake.control(c, nowNs);
         if (isOpen(c)) {
-            if (acks.isDue(c, nowNs) && !hasDataNext(c)) {
+            if (acks.isDue(c, nowNs) && !answersShortly(c)) {
                 acks.send(c, nowNs);
             }
             transmitter.probes(c, nowNs);
@@ -172,10 +172,9 @@ public final class Endpoint {
         }
     }
 
-    /** It has Data to send, and nobody else has a turn before: what it has to acknowledge may go with it. */
-    private boolean hasDataNext(long c) {
-        int unsent = slab.getInt(c + ConnectionRecord.UNSENT_PACKETS);
-        return unsent > 0 && unsent <= Limits.ACK_WAITS_PACKETS && state.dataTurns.isFirst(c) && state.urgentTurns.isEmpty();
+    /** Its next turn is the next of all, and begins with Data that has room for what it has to acknowledge. */
+    private boolean answersShortly(long c) {
+        return state.dataTurns.isFirst(c) && state.urgentTurns.isEmpty() && transmitter.hasShortData(c);
     }
 
     private void serve(long c, long nowNs) {

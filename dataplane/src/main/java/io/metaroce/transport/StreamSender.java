@@ -133,15 +133,16 @@ final class StreamSender {
                 return 0;
             }
         }
+        long work = upNext(stream);
+        boolean starts = work != 0 && work == slab.getLong(stream + WORK_CURSOR) && slab.getInt(work + WorkRecord.SENT) == 0;
+        return starts && !mayStart(stream, work, nowNs) ? 0 : work;
+    }
+
+    /** The work request that the stream goes on with, once it may; 0: it has none unsent. */
+    long upNext(long stream) {
         long work = slab.getLong(stream + WORK_CURSOR);
-        if (work != 0 && slab.getInt(work + WorkRecord.SENT) > 0) {
-            return work;
-        }
         long response = slab.getLong(stream + RESPONSE_CURSOR);
-        if (response != 0) {
-            return response;
-        }
-        return work != 0 && mayStart(stream, work, nowNs) ? work : 0;
+        return response == 0 || work != 0 && slab.getInt(work + WorkRecord.SENT) > 0 ? work : response;
     }
 
     private boolean haveWindow(long stream) {

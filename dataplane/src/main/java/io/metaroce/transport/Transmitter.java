@@ -453,6 +453,23 @@ final class Transmitter {
         pace(connection, plane, length, nowNs);
     }
 
+    /** A few packets are to be sent, of which the first leaves room for an acknowledgement in front of it. */
+    boolean hasShortData(long connection) {
+        int unsent = slab.getInt(connection + UNSENT_PACKETS);
+        long stream = slab.getLong(connection + STREAMS_HEAD);
+        if (unsent == 0 || unsent > Limits.ACK_WAITS_PACKETS || stream == 0) {
+            return false;
+        }
+        long work = streams.upNext(stream);
+        if (work == 0) {
+            return false;
+        }
+        int fixed = Opcode.fixedPayload(slab.getInt(work + WorkRecord.OPCODE));
+        int left = slab.getInt(work + WorkRecord.LENGTH) - slab.getInt(work + WorkRecord.SENT) * slab.getInt(work + WorkRecord.PACKET_BYTES);
+        int payload = fixed != 0 ? fixed : Math.min(left, slab.getInt(work + WorkRecord.PACKET_BYTES));
+        return roomAhead(connection, payload) >= AckHeader.LENGTH;
+    }
+
     /** Bytes in front of a packet that still make no longer datagram than every route is sure to carry. */
     private int roomAhead(long connection, int payload) {
         int carried = Math.min(slab.getInt(connection + ConnectionRecord.PAYLOAD_MTU), state.config.safePayload);
