@@ -36,7 +36,7 @@ class HandlersTest {
     void tap() {
         p.net.filter = (d, plane, port) -> {
             // Each side's own connection identifier stands in what it receives.
-            (ByteBuffer.wrap(d).getInt(8) == p.ba ? toB : toA).addAll(Tap.packets(d));
+            (ByteBuffer.wrap(d).getInt(8) == p.ba ? toB : toA).addAll(Tap.packets(d.clone()));
             return true;
         };
     }

@@ -134,13 +134,13 @@ final class Tap {
     Tap(Peers p) {
         this.p = p;
         p.net.observer = (from, d, plane, port, to) ->
-            packets(d).forEach(packet -> seen.add(new Seen(packet, from == p.a, plane, port, to, p.net.nowNs)));
+            packets(d.clone()).forEach(packet -> seen.add(new Seen(packet, from == p.a, plane, port, to, p.net.nowNs)));
     }
 
-    /** The packets of a datagram: one, or an acknowledgement and the Data behind it. */
+    /** The packets of a datagram: itself, or copies of an acknowledgement and the Data behind it. */
     static List<byte[]> packets(byte[] d) {
         int first = lengthOfFirst(d);
-        return first == d.length ? List.of(d.clone()) : List.of(Arrays.copyOf(d, first), Arrays.copyOfRange(d, first, d.length));
+        return first == d.length ? List.of(d) : List.of(Arrays.copyOf(d, first), Arrays.copyOfRange(d, first, d.length));
     }
 
     /** Without the Data packet behind an acknowledgement. */

@@ -48,9 +48,9 @@ final class TestNetwork {
         void sent(Host from, byte[] datagram, int plane, int sourcePort, NetAddress to);
     }
 
-    /** Decides on each datagram sent; return false to drop it. */
+    /** Decides on each packet sent; return false to drop the datagram that it is in. */
     interface Filter {
-        boolean pass(byte[] datagram, int plane, int sourcePort);
+        boolean pass(byte[] packet, int plane, int sourcePort);
     }
 
     final List<Host> hosts = new ArrayList<>();
@@ -221,7 +221,11 @@ final class TestNetwork {
         datagrams++;
         observer.sent(from, bytes, plane, sourcePort, to);
         Host target = byAddress.get(to.toString());
-        if (target == null || blockedPlane[plane] || !filter.pass(bytes, plane, sourcePort) || random.nextDouble() < loss) {
+        boolean passes = true;
+        for (byte[] packet : Tap.packets(bytes)) {
+            passes &= filter.pass(packet, plane, sourcePort);
+        }
+        if (target == null || blockedPlane[plane] || !passes || random.nextDouble() < loss) {
             return;
         }
         NetAddress source = new NetAddress(from.config.localAddresses[plane].high(), from.config.localAddresses[plane].low(),
