@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
  * {@link #SPINS_BEFORE_PARKING} turns sleeps, never past the endpoint's next deadline. Nothing is allocated in a turn.
  */
 public final class CoreLoop implements AutoCloseable {
-    /** Datagrams in one burst: small enough to stay in the first-level cache, large enough to share a system call. */
+    /** Datagrams in one burst at most: small enough to stay in the first-level cache, large enough to share a system call. */
     public static final int BURST = 64;
     /** Idle turns before a loop lets others have its core, if any want it. */
     public static final int SPINS_BEFORE_YIELDING = 4;
@@ -28,7 +28,7 @@ public final class CoreLoop implements AutoCloseable {
     private final PacketPort port;
     private final Endpoint endpoint;
     private final RxBurst rx = new RxBurst(BURST);
-    private final TxBurst tx = new TxBurst(BURST);
+    private final TxBurst tx;
     private long nowNs;
     private long parkNs;
     private boolean keepsCore;
@@ -44,6 +44,9 @@ public final class CoreLoop implements AutoCloseable {
      */
     public CoreLoop(PacketPort port, EndpointConfig config, RegionTable regions) {
         this.port = port;
+        // Whole runs: what is left of a burst would be a call of its own.
+        int run = port.preferredRun();
+        tx = new TxBurst(Math.max(run, BURST - BURST % run));
         this.endpoint = new Endpoint(config, regions);
     }
 

@@ -445,6 +445,12 @@ public final class Endpoint {
         return slab.getInt(c + ConnectionRecord.SEALED) != 0;
     }
 
+    /** {@link EndpointConfig#INTEGRITY_FULL} or {@link EndpointConfig#INTEGRITY_HEADER}, as was agreed on; full for a handle that is void or parked. */
+    public int integrity(int connection) {
+        long c = state.named(connection);
+        return c == 0 ? EndpointConfig.INTEGRITY_FULL : slab.getInt(c + ConnectionRecord.INTEGRITY);
+    }
+
     /** Payload bytes per packet that were negotiated; 0 for a handle that is void. */
     public int payloadMtu(int connection) {
         long c = state.named(connection);

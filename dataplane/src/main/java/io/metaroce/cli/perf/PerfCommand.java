@@ -90,6 +90,7 @@ public final class PerfCommand implements Callable<Integer> {
                 "--planes", Integer.toString(portOptions.planes),
                 "--paths", Integer.toString(portOptions.planes * portOptions.pathsPerPlane()),
                 "--mtu", Long.toString(portOptions.mtu),
+                "--integrity", portOptions.integrity.toString(),
                 "--rate", Long.toString(portOptions.rate()),
                 "--loss", Double.toString(portOptions.loss),
                 // Another seed, or both sides would lose packets in step.

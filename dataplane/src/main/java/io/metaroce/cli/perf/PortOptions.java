@@ -22,6 +22,16 @@ public final class PortOptions {
         }
     }
 
+    /** What the transport's checksum covers. */
+    public enum Integrity {
+        FULL, HEADER;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     @Option(names = "--port", paramLabel = "KIND", defaultValue = "udp",
             description = "udp (plain sockets) or dpdk. Default: ${DEFAULT-VALUE}.")
     Kind kind;
@@ -56,6 +66,11 @@ public final class PortOptions {
     @Option(names = "--mtu", paramLabel = "BYTES", defaultValue = "4096", converter = Quantity.Bytes.class,
             description = "Payload of a packet, 256 to 16384 bytes; lowered to what the port carries. Default: ${DEFAULT-VALUE}.")
     long mtu;
+
+    @Option(names = "--integrity", paramLabel = "KIND",
+            description = "full: the transport's checksum is over whole packets; header: over headers, payload has UDP's checksum alone. "
+                    + "The stronger of both sides' is used; DPDK over IPv4 is always full. Default: full.")
+    Integrity integrity = Integrity.FULL;
 
     @Option(names = "--rate", paramLabel = "BITS", converter = Quantity.BitsPerSecond.class,
             description = "Line rate of a plane in bits per second. Default: 25G for udp, 100G for dpdk.")

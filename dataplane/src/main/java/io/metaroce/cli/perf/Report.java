@@ -25,7 +25,7 @@ final class Report {
                 .put("version", Main.version()).put("port", r.port).put("op", plan.op().toString()).put("size", plan.size())
                 .put("peer", r.peer).put("local", r.local).put("planes", r.planes).put("path_count", r.paths)
                 .put("streams", plan.streams()).put("depth", plan.depth()).put("mtu", r.mtu).put("loss", r.loss).put("seed", r.seed)
-                .put("encrypted", r.encrypted).put("ciphers", r.ciphers)
+                .put("integrity", r.integrity.toString()).put("encrypted", r.encrypted).put("ciphers", r.ciphers)
                 .put("bidirectional", plan.bidirectional()).put("ping_pong", plan.pingPong())
                 .put("seconds", r.seconds).put("bytes", r.bytes()).put("messages", r.messages)
                 .put("goodput_gbps", r.goodputGbps()).put("messages_per_second", r.messagesPerSecond()).put("message_rate", r.messageRate)

@@ -15,6 +15,7 @@ final class Result {
     int mtu;
     double loss;
     long seed;
+    PortOptions.Integrity integrity = PortOptions.Integrity.FULL;
     boolean encrypted;
     /** Whose ciphers our side has, with {@link #encrypted}. */
     String ciphers = "";

@@ -133,6 +133,20 @@ class PerfProcessTest {
     }
 
     @Test
+    void theStrongerIntegrityOfBothSidesCounts() throws Exception {
+        Running run = start("perf --local --integrity header --op write --size 256K --loss 0.01 --warmup 0.2 --seconds 0.5 --json");
+        assertEquals(ExitCode.OK, run.awaitExit(60), run::toString);
+        Json json = Json.parse(run.out.getFirst());
+        assertEquals("header", json.at("integrity"));
+        assertEquals(true, json.at("verified"));
+        int port = freePort();
+        server(port);
+        Running client = start("perf client 127.0.0.1:" + port + " --integrity header --size 1000 --warmup 0 --iterations 100 --json");
+        assertEquals(ExitCode.OK, client.awaitExit(40), client::toString);
+        assertEquals("full", Json.parse(client.out.getFirst()).at("integrity"));
+    }
+
+    @Test
     void anEncryptedLocalRunIsVerifiedUnderLoss() throws Exception {
         Running run = start("perf --local --encrypt --op write --size 256K --planes 2 --paths 4 --loss 0.01 --warmup 0.2 --seconds 0.5 --json");
         assertEquals(ExitCode.OK, run.awaitExit(60), run::toString);
