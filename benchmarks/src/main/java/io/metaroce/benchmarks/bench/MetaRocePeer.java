@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * This project: Write for throughput, ping-pong of Sends for latency, over all planes there are; contents are not checked, as nobody else checks them, and
- * loops keep their cores, as others' do.
+ * This project: Write for throughput, ping-pong of Sends for latency, over all planes there are; contents are not checked, and payload has UDP's
+ * checksum alone, as with everybody else; loops keep their cores, as others' do.
  */
 final class MetaRocePeer implements Peer {
     private static final int SECONDS = 60;
@@ -45,10 +45,10 @@ final class MetaRocePeer implements Peer {
 
     private static Ends run(Net net, int size, double seconds, List<String> options) throws IOException, InterruptedException {
         String port = Integer.toString(Net.freePort());
-        List<String> client = new ArrayList<>(Child.metaroce("perf", "client", net.server() + ":" + port, "--bind", net.ownPlanes(), "--spin", "--json", "--no-verify",
+        List<String> client = new ArrayList<>(Child.metaroce("perf", "client", net.server() + ":" + port, "--bind", net.ownPlanes(), "--spin", "--integrity", "header", "--json", "--no-verify",
                 "--size", Integer.toString(size), "--warmup", "2", "--seconds", String.format(Locale.ROOT, "%.1f", seconds)));
         client.addAll(options);
-        List<String> server = new ArrayList<>(Child.metaroce("perf", "server", "--bind", net.planes(), "--udp-port", port, "--spin"));
+        List<String> server = new ArrayList<>(Child.metaroce("perf", "server", "--bind", net.planes(), "--udp-port", port, "--spin", "--integrity", "header"));
         if (net.planeCount() > 1) {
             client.addAll(List.of("--planes", Integer.toString(net.planeCount())));
             server.addAll(List.of("--planes", Integer.toString(net.planeCount())));
