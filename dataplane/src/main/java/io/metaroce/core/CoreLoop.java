@@ -45,8 +45,7 @@ public final class CoreLoop implements AutoCloseable {
     public CoreLoop(PacketPort port, EndpointConfig config, RegionTable regions) {
         this.port = port;
         // Whole runs: what is left of a burst would be a call of its own.
-        int run = port.preferredRun();
-        tx = new TxBurst(Math.max(run, BURST - BURST % run));
+        tx = new TxBurst(BURST - BURST % Math.min(port.preferredRun(), BURST));
         this.endpoint = new Endpoint(config, regions);
     }
 

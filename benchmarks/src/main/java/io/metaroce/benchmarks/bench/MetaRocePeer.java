@@ -45,8 +45,8 @@ final class MetaRocePeer implements Peer {
 
     private static Ends run(Net net, int size, double seconds, List<String> options) throws IOException, InterruptedException {
         String port = Integer.toString(Net.freePort());
-        List<String> client = new ArrayList<>(Child.metaroce("perf", "client", net.server() + ":" + port, "--bind", net.ownPlanes(), "--spin", "--integrity", "header", "--json", "--no-verify",
-                "--size", Integer.toString(size), "--warmup", "2", "--seconds", String.format(Locale.ROOT, "%.1f", seconds)));
+        List<String> client = new ArrayList<>(Child.metaroce("perf", "client", net.server() + ":" + port, "--bind", net.ownPlanes(), "--spin", "--integrity", "header",
+                "--json", "--no-verify", "--size", Integer.toString(size), "--warmup", "2", "--seconds", String.format(Locale.ROOT, "%.1f", seconds)));
         client.addAll(options);
         List<String> server = new ArrayList<>(Child.metaroce("perf", "server", "--bind", net.planes(), "--udp-port", port, "--spin", "--integrity", "header"));
         if (net.planeCount() > 1) {
