@@ -82,6 +82,10 @@ final class ReceivePlane {
         }
         held = 0;
         message = 0;
+        if (fd < 0) {
+            // The plane is closed.
+            return;
+        }
         int result = SocketCalls.recvmmsg(state, fd, array.message(0), array.capacity, Libc.MSG_DONTWAIT(), 0);
         if (result > 0) {
             held = result;

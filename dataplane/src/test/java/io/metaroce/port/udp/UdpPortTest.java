@@ -138,6 +138,22 @@ class UdpPortTest {
         }
     }
 
+    /** With one plane nothing stands between a call and its socket, which may be gone. */
+    @Test
+    void theOnlyPlaneIsQuietWhileClosedAndReceivesAgain() {
+        try (UdpPort a = new UdpPort(config("127.0.0.1")); UdpPort b = new UdpPort(config("127.0.0.1")); PortFixture f = new PortFixture(8, 8)) {
+            b.removePlane(0);
+            List<Datagram> got = new ArrayList<>();
+            f.poll(b, got);
+            assertEquals(0, b.counters().lastErrno);
+            assertEquals(List.of(), got);
+            b.setPlane(0, address("127.0.0.1"));
+            f.add(a, 0, 0, b.localAddress(0), 7, 100);
+            f.sendAll(a);
+            assertEquals(List.of(7), numbers(f.receive(b, 1)));
+        }
+    }
+
     @Test
     void dropsAndCountsWhatCannotBeSent() {
         try (UdpPort a = new UdpPort(config("127.0.0.1")); UdpPort b = new UdpPort(config("127.0.0.1"));
