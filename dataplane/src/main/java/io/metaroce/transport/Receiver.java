@@ -326,16 +326,13 @@ final class Receiver {
             slab.putInt(c + ConnectionRecord.PEER_DUPLICATES, twice);
         }
         // Control blocks stand behind the path blocks but count first: what was refused must not complete by the blocks.
-        int blocks = AckHeader.pathBlocks(at);
+        int controls = AckHeader.controlBlocks(at);
+        long control = at + AckHeader.length(at) - (long) controls * ControlBlock.LENGTH;
+        for (int i = 0; i < controls; i++) {
+            onControl(c, control + (long) i * ControlBlock.LENGTH);
+        }
         long block = at + AckHeader.LENGTH;
-        for (int i = 0; i < blocks; i++) {
-            block += PathBlock.length(PathBlock.words(block));
-        }
-        for (int i = 0; i < AckHeader.controlBlocks(at); i++) {
-            onControl(c, block + (long) i * ControlBlock.LENGTH);
-        }
-        block = at + AckHeader.LENGTH;
-        for (int i = 0; i < blocks; i++) {
+        for (int i = AckHeader.pathBlocks(at); i > 0; i--) {
             pathSender.onBlock(c, block, nowNs);
             block += PathBlock.length(PathBlock.words(block));
         }

@@ -308,11 +308,7 @@ class AckRequirementsTest {
         connect();
         // Nothing of B's gets through on plane 1; what A sends there does.
         p.net.filter = (d, plane, port) -> plane == 0 || ByteBuffer.wrap(d).getInt(8) == p.ba;
-        WorkRequest back = p.request(Opcode.WRITE, 0, 0, 2_000_000, 0, 2);
-        back.localAddress = p.memoryB.address();
-        back.localKey = p.memoryB.key();
-        back.remoteAddress = p.memoryA.address() + 4_000_000;
-        back.remoteKey = p.memoryA.key();
+        WorkRequest back = p.requestFromB(Opcode.WRITE, 0, 0, 2_000_000, 4_000_000, 2);
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
         assertTrue(p.until(100 * MS, () -> p.completionsB.size() == 1));
         assertEquals(1, p.statsB().planeFailures);

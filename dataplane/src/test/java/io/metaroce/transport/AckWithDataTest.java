@@ -61,12 +61,7 @@ class AckWithDataTest {
     }
 
     private WorkRequest answer(int bytes, int wrId) {
-        WorkRequest wr = p.request(Opcode.WRITE, 1, 0, bytes, 0, wrId);
-        wr.localAddress = p.memoryB.address();
-        wr.localKey = p.memoryB.key();
-        wr.remoteAddress = p.memoryA.address() + ANSWER;
-        wr.remoteKey = p.memoryA.key();
-        return wr;
+        return p.requestFromB(Opcode.WRITE, 1, 0, bytes, ANSWER, wrId);
     }
 
     private void ask(int question) {

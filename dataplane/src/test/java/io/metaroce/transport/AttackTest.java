@@ -56,11 +56,7 @@ class AttackTest {
         Tap tap = new Tap(p);
         assertWorks(p);
         // B writes too, so that A acknowledges.
-        WorkRequest wr = p.request(Opcode.WRITE, 1, 0, 3_000, 0, 1);
-        wr.localAddress = p.memoryB.address();
-        wr.localKey = p.memoryB.key();
-        wr.remoteAddress = p.memoryA.address() + (6 << 20);
-        wr.remoteKey = p.memoryA.key();
+        WorkRequest wr = p.requestFromB(Opcode.WRITE, 1, 0, 3_000, (6 << 20), 1);
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, wr));
         p.run(1_000_000_000L);
         byte[] d = tap.of(true, type == Type.CLOSE ? Type.PROBE : type).getLast().bytes();

@@ -148,11 +148,7 @@ class CreditRequirementsTest {
         int[] reads = {0};
         assertTrue(p.until(10 * MS, () -> {
             for (; reads[0] < p.completionsB.size() + 3; reads[0]++) {
-                WorkRequest wr = p.request(Opcode.READ_REQUEST, 1, 0, 2_000, 0, reads[0]);
-                wr.localAddress = p.memoryB.address();
-                wr.localKey = p.memoryB.key();
-                wr.remoteAddress = p.memoryA.address();
-                wr.remoteKey = p.memoryA.key();
+                WorkRequest wr = p.requestFromB(Opcode.READ_REQUEST, 1, 0, 2_000, 0, reads[0]);
                 assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, wr));
             }
             return controls(true, ControlBlock.CREDIT_REQUEST).count() == 5;

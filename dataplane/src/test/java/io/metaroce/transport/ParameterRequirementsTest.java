@@ -52,11 +52,7 @@ class ParameterRequirementsTest {
 
     private void writeBothWays(int length) {
         p.post(p.request(Opcode.WRITE, 0, 0, length, 0, 1));
-        WorkRequest back = p.request(Opcode.WRITE, 0, 0, length, 0, 2);
-        back.localAddress = p.memoryB.address();
-        back.localKey = p.memoryB.key();
-        back.remoteAddress = p.memoryA.address() + 4_000_000;
-        back.remoteKey = p.memoryA.key();
+        WorkRequest back = p.requestFromB(Opcode.WRITE, 0, 0, length, 4_000_000, 2);
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
         assertTrue(p.until(1_000 * MS, () -> p.completionsA.size() == 1 && p.completionsB.size() == 1));
     }

@@ -121,6 +121,16 @@ final class Peers {
         return wr;
     }
 
+    /** The other way: B reads its memory at {@code from}, and A's is the target. */
+    WorkRequest requestFromB(int opcode, int stream, long from, int length, long to, long wrId) {
+        WorkRequest wr = request(opcode, stream, 0, length, 0, wrId);
+        wr.localAddress = memoryB.address() + from;
+        wr.localKey = memoryB.key();
+        wr.remoteAddress = memoryA.address() + to;
+        wr.remoteKey = memoryA.key();
+        return wr;
+    }
+
     void post(WorkRequest wr) {
         assertEquals(Endpoint.OK, a.endpoint.post(ab, wr), "seed " + seed);
     }

@@ -67,11 +67,7 @@ class SentPacketsTest {
                     }
                     p.post(wr);
                     posted.computeIfAbsent(stream, _ -> new ArrayList<>()).add(wr);
-                    WorkRequest back = p.request(Opcode.WRITE, stream, 0, 2_500, 0, wrId);
-                    back.localAddress = p.memoryB.address();
-                    back.localKey = p.memoryB.key();
-                    back.remoteAddress = p.memoryA.address() + 5_000_000;
-                    back.remoteKey = p.memoryA.key();
+                    WorkRequest back = p.requestFromB(Opcode.WRITE, stream, 0, 2_500, 5_000_000, wrId);
                     assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
                 }
             }

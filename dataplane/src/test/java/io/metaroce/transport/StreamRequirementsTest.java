@@ -57,11 +57,7 @@ class StreamRequirementsTest {
     }
 
     private WorkRequest fromB(int opcode, int stream, long from, int length, long to, long wrId) {
-        WorkRequest wr = p.request(opcode, stream, 0, length, 0, wrId);
-        wr.localAddress = p.memoryB.address() + from;
-        wr.localKey = p.memoryB.key();
-        wr.remoteAddress = p.memoryA.address() + to;
-        wr.remoteKey = p.memoryA.key();
+        WorkRequest wr = p.requestFromB(opcode, stream, from, length, to, wrId);
         return wr;
     }
 

@@ -555,11 +555,7 @@ class WindowRequirementsTest {
         for (int i = 0; i < 8; i++) {
             p.post(p.request(Opcode.WRITE, i, 0, 1_000_000, 0, i));
         }
-        WorkRequest back = p.request(Opcode.WRITE, 20, 0, 2_000_000, 0, 9);
-        back.localAddress = p.memoryB.address();
-        back.localKey = p.memoryB.key();
-        back.remoteAddress = p.memoryA.address() + 4_000_000;
-        back.remoteKey = p.memoryA.key();
+        WorkRequest back = p.requestFromB(Opcode.WRITE, 20, 0, 2_000_000, 4_000_000, 9);
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
         p.run(200_000);
         EndpointState s = state;
@@ -621,11 +617,7 @@ class WindowRequirementsTest {
     @Requirement({"MR-CC-030", "MR-CC-021"})
     void acknowledgementsAndProbesGoBeforeData() {
         connect();
-        WorkRequest back = p.request(Opcode.WRITE, 1, 0, 100, 0, 2);
-        back.localAddress = p.memoryB.address();
-        back.localKey = p.memoryB.key();
-        back.remoteAddress = p.memoryA.address() + 4_000_000;
-        back.remoteKey = p.memoryA.key();
+        WorkRequest back = p.requestFromB(Opcode.WRITE, 1, 0, 100, 4_000_000, 2);
         p.net.filter = (d, plane, port) -> false;
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));
         p.run(1_000);
@@ -652,11 +644,7 @@ class WindowRequirementsTest {
         p.eventsA.clear();
         assertTrue(p.until(10 * MS, () -> Peers.has(p.eventsA, Event.CONNECTED)));
         p.run(MS);
-        WorkRequest back = p.request(Opcode.WRITE, 1, 0, 100, 0, 2);
-        back.localAddress = p.memoryB.address();
-        back.localKey = p.memoryB.key();
-        back.remoteAddress = p.memoryA.address() + 4_000_000;
-        back.remoteKey = p.memoryA.key();
+        WorkRequest back = p.requestFromB(Opcode.WRITE, 1, 0, 100, 4_000_000, 2);
         p.net.filter = (d, plane, port) -> false;
         tap.seen.clear();
         assertEquals(Endpoint.OK, p.b.endpoint.post(p.ba, back));

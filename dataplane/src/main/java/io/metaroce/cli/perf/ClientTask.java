@@ -10,7 +10,6 @@ import io.metaroce.memory.RegionTable;
 import io.metaroce.transport.Completion;
 import io.metaroce.transport.ConnectionStats;
 import io.metaroce.transport.Endpoint;
-import io.metaroce.transport.EndpointConfig;
 import io.metaroce.transport.Event;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Reason;
@@ -137,7 +136,7 @@ final class ClientTask implements Task {
     private void onEvent(Endpoint endpoint) {
         switch (event.kind) {
             case Event.CONNECTED -> {
-                result.integrity = endpoint.integrity(connection) == EndpointConfig.INTEGRITY_FULL ? PortOptions.Integrity.FULL : PortOptions.Integrity.HEADER;
+                result.integrity = PortOptions.Integrity.of(endpoint.integrity(connection));
                 side = new Side(endpoint, regions, connection);
                 Offer offer = side.prepare(plan, memory, true, plan.pingPong() ? this::onPong : null);
                 Message hello = plan.toMessage();

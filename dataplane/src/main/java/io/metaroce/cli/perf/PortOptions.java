@@ -3,6 +3,7 @@ package io.metaroce.cli.perf;
 
 import io.metaroce.cli.Quantity;
 import io.metaroce.crypto.PskFile;
+import io.metaroce.transport.EndpointConfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +25,18 @@ public final class PortOptions {
 
     /** What the transport's checksum covers. */
     public enum Integrity {
-        FULL, HEADER;
+        FULL(EndpointConfig.INTEGRITY_FULL), HEADER(EndpointConfig.INTEGRITY_HEADER);
+
+        /** As {@link EndpointConfig#integrity} has it. */
+        final int value;
+
+        Integrity(int value) {
+            this.value = value;
+        }
+
+        static Integrity of(int value) {
+            return value == FULL.value ? FULL : HEADER;
+        }
 
         @Override
         public String toString() {

@@ -91,7 +91,7 @@ final class Ports {
     static EndpointConfig config(PortOptions options) {
         EndpointConfig config = new EndpointConfig();
         config.payloadMtu = (int) options.mtu;
-        config.integrity = options.integrity == PortOptions.Integrity.FULL ? EndpointConfig.INTEGRITY_FULL : EndpointConfig.INTEGRITY_HEADER;
+        config.integrity = options.integrity.value;
         config.pathsPerPlane = options.pathsPerPlane();
         config.lineRateKbps = options.rate() / 1000;
         config.seed = options.seed;
