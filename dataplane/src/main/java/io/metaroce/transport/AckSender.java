@@ -159,7 +159,7 @@ final class AckSender {
 
     /** At most so long is the next acknowledgement for the plane. */
     private int mostBytes(long connection, long plane) {
-        if (slab.getInt(connection + ConnectionRecord.REFUSED_COUNT) != 0 || slab.getLong(connection + NAK_HEAD) != 0) {
+        if (slab.getInt(connection + ConnectionRecord.REFUSED_COUNT) + slab.getInt(connection + ConnectionRecord.REBUILT_COUNT) != 0 || slab.getLong(connection + NAK_HEAD) != 0) {
             return AckHeader.MAX_LENGTH;
         }
         int bytes = AckHeader.LENGTH + repeats(connection, plane) * PathBlock.MAX_LENGTH
@@ -349,6 +349,13 @@ final class AckSender {
             control(at + (long) n * ControlBlock.LENGTH, ControlBlock.NAK, Cause.UNKNOWN_STREAM, slab.getInt(refused), slab.getInt(refused + 4));
         }
         slab.putInt(connection + ConnectionRecord.REFUSED_COUNT, 0);
+        for (int i = slab.getInt(connection + ConnectionRecord.REBUILT_COUNT) - 1; i >= 0; i--) {
+            long rebuilt = connection + ConnectionRecord.REBUILT + 12L * i;
+            long block = at + (long) n++ * ControlBlock.LENGTH;
+            control(block, ControlBlock.REBUILT, 0, slab.getInt(rebuilt), slab.getInt(rebuilt + 4));
+            ControlBlock.detail(block, slab.getInt(rebuilt + 8));
+        }
+        slab.putInt(connection + ConnectionRecord.REBUILT_COUNT, 0);
         for (long stream = slab.getLong(connection + NAK_HEAD); stream != 0; stream = slab.getLong(stream + StreamRecord.NAK_NEXT)) {
             int kind = slab.getInt(stream + StreamRecord.NAK_PENDING) == StreamRecord.RESET ? ControlBlock.STREAM_RESET : ControlBlock.NAK;
             control(at + (long) n++ * ControlBlock.LENGTH, kind, slab.getInt(stream + StreamRecord.FAULT_CAUSE),

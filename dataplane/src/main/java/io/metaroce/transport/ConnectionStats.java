@@ -29,10 +29,14 @@ public final class ConnectionStats {
     public long violations;
     public long noResource;
 
+    /** Parity packets sent, and packets of the peer's that were lost and made from its Parity packets. */
+    public long parities;
+    public long rebuilt;
+
     void clear() {
         bytesSent = bytesReceived = packetsSent = packetsReceived = retransmissions = spuriousRetransmissions = 0;
         timeouts = probes = ecnMarks = deadPaths = planeFailures = acksSent = acksReceived = duplicates = violations = 0;
-        noResource = 0;
+        noResource = parities = rebuilt = 0;
     }
 
     void copyTo(ConnectionStats to) {
@@ -52,5 +56,7 @@ public final class ConnectionStats {
         to.duplicates = duplicates;
         to.violations = violations;
         to.noResource = noResource;
+        to.parities = parities;
+        to.rebuilt = rebuilt;
     }
 }

@@ -41,6 +41,8 @@ final class EndpointState {
     final LongMap streamMap;
     final RecordPool parked;
     final Names names;
+    /** Parity packets that are being made or held. */
+    final RecordPool parity;
     /** What probes are padded with. */
     final long zeros;
     final TimerHeap timers;
@@ -118,7 +120,7 @@ final class EndpointState {
                 + Slab.roundUp(config.maxSegments > 1 ? config.payloadMtu : 0)
                 + RecordPool.bytes(inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests)
                 + RecordPool.bytes(ParkedRecord.bytes(config.planes()), config.maxParked) + Names.bytes(n, config.maxParked)
-                + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64) + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount);
+                + RecordPool.bytes(ParityRecord.bytes(config), Limits.PARITIES) + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64) + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount);
         slab = config.memory == null ? new Slab(bytes) : new Slab(bytes, config.memory);
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
@@ -138,6 +140,7 @@ final class EndpointState {
         streamMap = new LongMap(slab, streamCount);
         parked = new RecordPool(slab, ParkedRecord.bytes(config.planes()), config.maxParked);
         zeros = slab.carve(Limits.MAX_PAYLOAD_MTU + 64);
+        parity = new RecordPool(slab, ParityRecord.bytes(config), Limits.PARITIES);
         names = new Names(slab, n, config.maxParked);
         timers = new TimerHeap(slab, n);
         events = new EventQueue(n + config.maxParked);
@@ -209,6 +212,7 @@ final class EndpointState {
         dataTurns.remove(connection);
         timers.remove(connection);
         backlogs.forget(connection);
+        giveParities(connection);
         if (sealing != null) {
             sealing.forget(connection);
         }
@@ -219,6 +223,18 @@ final class EndpointState {
         }
         planes.give(slab.getLong(connection + ConnectionRecord.FIRST_PLANE));
         connections.give(connection);
+    }
+
+    private void giveParities(long connection) {
+        long group = slab.getLong(connection + ConnectionRecord.PARITY_GROUP);
+        if (group != 0) {
+            parity.give(group);
+        }
+        for (long held = slab.getLong(connection + ConnectionRecord.PARITY_HELD); held != 0; ) {
+            long next = slab.getLong(held + ParityRecord.NEXT);
+            parity.give(held);
+            held = next;
+        }
     }
 
     /** The peer knows the present CID. */
@@ -238,6 +254,11 @@ final class EndpointState {
     /** Packets were lost lately, so probes go before there is a reason to. A coarse clock would make more of them than they are worth. */
     boolean expectsLoss() {
         return config.timerFloorNs == 0 && losses.isLossy();
+    }
+
+    /** Whether this endpoint may come to send Parity packets with payload. */
+    boolean makesParity() {
+        return config.timerFloorNs == 0 && config.placesPayload;
     }
 
     /** The live connection that the application calls so, or 0. */

@@ -20,7 +20,7 @@ final class Outgoing {
 
     void begin(TxBurst burst) {
         this.burst = burst;
-        if ((state.sealing != null || state.config.maxSegments > 1) && burst.staging == null) {
+        if ((state.sealing != null || state.config.maxSegments > 1 || state.makesParity()) && burst.staging == null) {
             burst.stage();
         }
     }
@@ -70,6 +70,15 @@ final class Outgoing {
             Prefix.checksum(header(), state.checksum.field(header(), ack, tag));
         }
         commit(connection, DataHeader.planeOf(path), sourcePort, ack + headerLength, payload, payloadLength);
+    }
+
+    /** A Parity packet's payload: a copy that stays until it is sent, but of one to be encrypted, which is read at once. */
+    long keep(long connection, long payload, int length) {
+        if (!state.config.placesPayload || slab.getInt(connection + ConnectionRecord.SEALED) != 0) {
+            return payload;
+        }
+        Bytes.copy(payload, burst.staging[burst.count], length);
+        return burst.staging[burst.count];
     }
 
     /** A packet's payload from a list of segments: where it lies in one of them, or a copy. Until the packet is committed. */

@@ -8,6 +8,7 @@ final class PacketRecord {
     private static final Layout L = new Layout("packet", BYTES);
     static final int NEXT = L.i64();
     static final int SENT_NS = L.i64();
+    /** 0: the peer has it, though not from us. */
     static final int WORK = L.i64();
     static final int PSN = L.i32();
     /** Number of the packet in its message, 0 first. */

@@ -64,6 +64,15 @@ final class PathReceiver {
         return gap;
     }
 
+    /** Whether others show that the packet of this PSN was sent before them. */
+    boolean wasSent(long path, int epoch, int psn) {
+        int known = slab.getInt(path + PathRecord.RX_EPOCH);
+        if (slab.getInt(path + PathRecord.RX_STARTED) == 0 || Serial.newerEpoch(epoch, known)) {
+            return false;
+        }
+        return epoch != known || psn - slab.getInt(path + PathRecord.RX_TOP) < 0;
+    }
+
     /** A probe: all PSNs below {@code nextPsn} have been sent. Returns false if it is of an older route. */
     boolean probe(long path, int epoch, int nextPsn, int floor, int timestamp, long nowNs) {
         if (!enter(path, epoch, floor)) {

@@ -181,8 +181,29 @@ final class PathSender {
         }
     }
 
+    /** The peer has a packet that was sent on this path: whatever becomes of it there, it is not repeated. */
+    void onRebuilt(long path, long stream, int ssn) {
+        if (!settle(slab.getLong(path + PathRecord.RTX_HEAD), stream, ssn)) {
+            settle(slab.getLong(path + PathRecord.OUT_HEAD), stream, ssn);
+        }
+    }
+
+    private boolean settle(long first, long stream, int ssn) {
+        for (long packet = first; packet != 0; packet = slab.getLong(packet + PacketRecord.NEXT)) {
+            if (streams.is(packet, stream, ssn)) {
+                streams.onPacketAcked(packet);
+                slab.putLong(packet + PacketRecord.WORK, 0);
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean isLong(long packet) {
         long work = slab.getLong(packet + PacketRecord.WORK);
+        if (work == 0) {
+            return false;
+        }
         // Whatever is no message of one packet has a size.
         return slab.getInt(packet + PacketRecord.INDEX) + 1 < slab.getInt(work + WorkRecord.PACKETS)
                 && slab.getInt(work + WorkRecord.PACKET_BYTES) > state.config.safePayload;

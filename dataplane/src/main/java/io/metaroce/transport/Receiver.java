@@ -16,6 +16,7 @@ import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.Malformation;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.ParkHeader;
+import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
@@ -41,6 +42,7 @@ final class Receiver {
     private final Planes planes;
     private final PathSender pathSender;
     private final PathReceiver pathReceiver;
+    private final ParityReceiver parities;
     private final AckSender acks;
     private final ReceiverShare share;
     private final StreamTable streams;
@@ -69,6 +71,7 @@ final class Receiver {
         this.streamReceiver = streamReceiver;
         slab = state.slab;
         pathReceiver = new PathReceiver(state);
+        parities = new ParityReceiver(state, streams, streamReceiver, pathReceiver, acks);
     }
 
     void onDatagram(RxBurst burst, int i, long nowNs) {
@@ -80,7 +83,7 @@ final class Receiver {
             return;
         }
         switch (Prefix.type(at)) {
-            case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK, Type.PLANE -> connected(burst, i, at, length, nowNs);
+            case Type.DATA, Type.ACK, Type.PROBE, Type.PARITY, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK, Type.PLANE -> connected(burst, i, at, length, nowNs);
             case Type.SEALED -> sealed(burst, i, at, length, nowNs);
             case Type.RESET -> {
                 if (isIntact(at, length)) {
@@ -165,7 +168,7 @@ final class Receiver {
             return;
         }
         int type = Prefix.type(inside);
-        if (Validate.check(inside, state.sealing.openedLength) != 0 || (type < Type.DATA || type > Type.CLOSE_ACK) && (type < Type.PARK || type > Type.PLANE)) {
+        if (Validate.check(inside, state.sealing.openedLength) != 0 || (type < Type.DATA || type > Type.CLOSE_ACK) && (type < Type.PARK || type > Type.PARITY)) {
             state.violation(c);
             return;
         }
@@ -207,6 +210,11 @@ final class Receiver {
                     if (AckHeader.isFollowed(at)) {
                         genuine(c, slab.getInt(c + STATE), over, at + AckHeader.length(at), ce, nowNs);
                     }
+                }
+            }
+            case Type.PARITY -> {
+                if (phase != ConnectionRecord.LINGER && phase != ConnectionRecord.PARKING) {
+                    onParity(c, at);
                 }
             }
             default -> {
@@ -276,7 +284,22 @@ final class Receiver {
             if (streamReceiver.isComplete(c, asked ? at : 0)) {
                 acks.hurry(c);
             }
+            parities.look(c);
         }
+    }
+
+    private void onParity(long c, long at) {
+        for (int i = 0; i < ParityHeader.count(at); i++) {
+            if (!knowsPath(c, ParityHeader.path(ParityHeader.entry(at + ParityHeader.LENGTH, i)))) {
+                state.violation(c);
+                return;
+            }
+        }
+        if (ParityHeader.packetBytes(at) > slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)) {
+            state.violation(c);
+            return;
+        }
+        parities.onParity(c, at);
     }
 
     private void onProbe(long c, long at, boolean ce, long nowNs) {
@@ -300,6 +323,7 @@ final class Receiver {
         }
         if (pathReceiver.probe(path, ProbeHeader.epoch(at), ProbeHeader.nextPsn(at), ProbeHeader.floor(at), ProbeHeader.timestamp(at), nowNs)) {
             acks.note(c, planeNumber, plane, path, 0, true, nowNs);
+            parities.look(c);
             long waitingNs = pathReceiver.unheardNs(path, ProbeHeader.floor(at), nowNs);
             if (health.isUnheard(plane, ce ? waitingNs / Limits.MARKED_PATIENCE : waitingNs)) {
                 slab.putInt(path + PathRecord.RX_UNHEARD_US, 0);
@@ -350,6 +374,15 @@ final class Receiver {
                     slab.putInt(stream + StreamRecord.CREDIT, ControlBlock.value(block));
                     slab.putLong(stream + StreamRecord.CREDIT_ASK_NS, 0);
                     sender.makeReady(stream);
+                }
+            }
+            case ControlBlock.REBUILT -> {
+                int number = ControlBlock.detail(block);
+                long stream = streams.find(c, id);
+                if (number >>> 16 != 0 || !knowsPath(c, number)) {
+                    state.violation(c);
+                } else if (stream != 0) {
+                    pathSender.onRebuilt(state.path(c, DataHeader.planeOf(number), DataHeader.indexOf(number)), stream, ControlBlock.value(block));
                 }
             }
             case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));

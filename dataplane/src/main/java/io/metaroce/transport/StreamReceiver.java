@@ -149,6 +149,13 @@ final class StreamReceiver {
         return complete;
     }
 
+    /** Whether the packet was taken, or one like it. */
+    boolean hasArrived(long stream, int ssn) {
+        int ahead = ssn - slab.getInt(stream + EXPECTED_SSN);
+        long window = slab.getLong(stream + RX_WINDOW);
+        return ahead < 0 || window != 0 && ahead <= state.windowMask && SsnWindow.get(slab, window, state.windowMask, ssn);
+    }
+
     private void remember(long stream, long window, int ssn, int turn) {
         SsnWindow.set(slab, window, state.windowMask, ssn);
         slab.addInt(stream + StreamRecord.WINDOW_COUNT, 1);

@@ -263,12 +263,22 @@ final class StreamSender {
     /** A packet of ours has arrived. */
     void onPacketAcked(long packet) {
         long work = slab.getLong(packet + PacketRecord.WORK);
+        if (work == 0) {
+            return;
+        }
         long stream = slab.getLong(work + WorkRecord.STREAM);
         acknowledge(stream, slab.getInt(work + WorkRecord.FIRST_SSN) + slab.getInt(packet + PacketRecord.INDEX));
         int acked = slab.addInt(work + WorkRecord.ACKED, 1);
         if (acked == slab.getInt(work + WorkRecord.SENT)) {
             settle(stream);
         }
+    }
+
+    /** Whether this is the packet of the stream with that SSN. */
+    boolean is(long packet, long stream, int ssn) {
+        long work = slab.getLong(packet + PacketRecord.WORK);
+        return work != 0 && slab.getLong(work + WorkRecord.STREAM) == stream
+                && slab.getInt(work + WorkRecord.FIRST_SSN) + slab.getInt(packet + PacketRecord.INDEX) == ssn;
     }
 
     /** MSN of the first message of which nothing was sent. */
@@ -297,6 +307,9 @@ final class StreamSender {
     /** A packet that need not be repeated: it has arrived though it is not acknowledged, or its stream has failed. */
     boolean giveUp(long packet) {
         long work = slab.getLong(packet + PacketRecord.WORK);
+        if (work == 0) {
+            return true;
+        }
         long stream = slab.getLong(work + WorkRecord.STREAM);
         if (!isDelivered(work)) {
             if (slab.getInt(stream + STATE) == StreamRecord.OPEN && slab.getInt(work + WorkRecord.LOCAL_FAULT) == 0) {

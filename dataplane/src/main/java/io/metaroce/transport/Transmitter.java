@@ -13,6 +13,7 @@ import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
 import io.metaroce.wire.Rate16;
@@ -41,6 +42,11 @@ final class Transmitter {
     private boolean endsLongMessage;
     /** Probes go behind so many packets at the end of what waits; 0: behind none, nor behind repeats. */
     private int tail;
+    /** Parity packets are made of so many packets at the end of what waits; 0: of none. */
+    private int parityTail;
+    /** The packet to be sent goes into one. */
+    private boolean covered;
+    private final ParitySender parities;
 
     Transmitter(EndpointState state, Outgoing out, Windows windows, PathSender paths, AckSender acks, StreamSender streams, StreamReceiver receiver,
             ReadResponder reads, LocalMemory memory) {
@@ -55,6 +61,7 @@ final class Transmitter {
         this.reads = reads;
         slab = state.slab;
         spray = new Spray(state, windows);
+        parities = new ParitySender(state);
     }
 
     // ---- probes ----
@@ -125,7 +132,8 @@ final class Transmitter {
     void data(long connection, long nowNs) {
         int unsentBefore = slab.getInt(connection + UNSENT_PACKETS);
         int repairs = repairsWaiting(connection);
-        if (unsentBefore == 0 && repairs == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0) {
+        long parity = parities.due(connection);
+        if (unsentBefore == 0 && repairs == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0 && parity == 0) {
             return;
         }
         stateDemand(connection, unsentBefore + repairs);
@@ -135,17 +143,25 @@ final class Transmitter {
         }
         endsLongMessage = false;
         boolean early = state.expectsLoss();
-        tail = early ? tail(connection, nowNs) : 0;
+        float end = early ? end(connection, nowNs) : 0;
+        tail = (int) Math.ceil(Limits.PROBE_TAIL * end);
+        parityTail = (int) Math.ceil(Limits.PARITY_TAIL * end);
         // While others wait, a turn is short: what many send to one receiver, or one to many, is mixed as finely as may be.
         int turn = Math.max(Limits.TURN_PACKETS, state.config.runLength);
         int left = state.dataTurns.isEmpty() ? QUANTUM : Math.max(1, turn - turnPackets);
         while (left > 0 && !out.isFull()) {
+            if (parity != 0) {
+                parity(connection, parity, nowNs);
+                parity = 0;
+                continue;
+            }
             int sent = run(connection, Math.min(left, out.room()), repairs > 0, nowNs);
             if (sent == 0) {
                 break;
             }
             left -= sent;
             turnPackets += sent;
+            parity = parities.due(connection);
         }
         if (left == 0) {
             turnOf = 0;
@@ -162,14 +178,14 @@ final class Transmitter {
         }
     }
 
-    /** Packets at the end of what waits behind each of which a probe goes, where packets are lost: what is lost there delays all the rest. */
-    private int tail(long connection, long nowNs) {
+    /** Packets of a round trip at the end of what waits, where packets are lost: what is lost there delays all the rest. */
+    private float end(long connection, long nowNs) {
         float packets = 0;
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
             long plane = state.plane(connection, p);
             packets += Math.min(windows.window(connection, plane, nowNs), windows.bdpPackets(connection, plane));
         }
-        return (int) Math.ceil(Limits.PROBE_TAIL * packets);
+        return packets;
     }
 
     /** Nothing waits to be sent or sent again. */
@@ -234,7 +250,7 @@ final class Transmitter {
             again(connection, path, state.removeFirst(connection + ORPHAN_HEAD, connection + ORPHAN_TAIL), DataHeader.ACK_REQUEST, nowNs);
             sent++;
         }
-        while (sent < room && spanFree(path) && fresh(connection, path, nowNs)) {
+        while (sent < room && spanFree(path) && parities.due(connection) == 0 && fresh(connection, path, nowNs)) {
             sent++;
         }
         if (sent > 0) {
@@ -268,7 +284,7 @@ final class Transmitter {
 
     private void again(long connection, long path, long packet, int flags, long nowNs) {
         long work = slab.getLong(packet + PacketRecord.WORK);
-        if (!streams.isDelivered(work)) {
+        if (work != 0 && !streams.isDelivered(work)) {
             mayStillRead(connection, slab.getLong(work + WorkRecord.STREAM), work);
         }
         if (streams.giveUp(packet)) {
@@ -316,7 +332,9 @@ final class Transmitter {
         if (index > 0 && slab.getInt(connection + UNSENT_PACKETS) < tail) {
             paths.wantProbe(connection, path);
         }
+        covered = slab.getInt(connection + UNSENT_PACKETS) < parityTail;
         emit(connection, path, packet, 0, nowNs);
+        covered = false;
         return true;
     }
 
@@ -443,14 +461,32 @@ final class Transmitter {
             payload = out.gather(connection, slab.getLong(work + WorkRecord.SEGMENTS), offset, length);
         }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
-        int covered = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
-        out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), ack, headerLength, payload, length, covered);
+        if (covered && (opcode == Opcode.WRITE || opcode == Opcode.WRITE_IMM) && slab.getInt(work + WorkRecord.PACKETS) > 1) {
+            parities.add(connection, at, payload, length);
+        }
+        int checked = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
+        out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), ack, headerLength, payload, length, checked);
         slab.putLong(connection + ConnectionRecord.LAST_TX_NS, nowNs);
         ConnectionStats stats = state.statsOf(connection);
         stats.packetsSent++;
         state.losses.moved();
         stats.bytesSent += length;
         pace(connection, plane, length, nowNs);
+    }
+
+    /** What the last packets but one can be made from, if one of them is lost: by any path, and outside its window. */
+    private void parity(long connection, long record, long nowNs) {
+        if (spray.choose(connection, 1, nowNs)) {
+            long header = record + ParityRecord.HEADER;
+            int length = ParityHeader.packetBytes(header);
+            int headerLength = ParitySender.write(record, out.header());
+            long payload = out.keep(connection, record + ParityRecord.PAYLOAD, length);
+            out.finish(connection, slab.getInt(spray.path + PathRecord.NUMBER), slab.getInt(spray.path + PathRecord.SOURCE_PORT), 0, headerLength, payload,
+                    length, 0);
+            state.statsOf(connection).parities++;
+            pace(connection, spray.plane, length, nowNs);
+        }
+        parities.forget(connection);
     }
 
     /** A few packets are to be sent, of which the first leaves room for an acknowledgement in front of it. */

@@ -85,6 +85,17 @@ public final class Bytes {
         RawMemory.put(from, offset, to, length);
     }
 
+    /** Changes {@code length} bytes at {@code to} by exclusive or with as many at {@code from}. The ranges do not overlap. */
+    public static void xor(long from, long to, int length) {
+        int i = 0;
+        for (; i <= length - Long.BYTES; i += Long.BYTES) {
+            RawMemory.putLong(to + i, RawMemory.getLong(to + i) ^ RawMemory.getLong(from + i));
+        }
+        for (; i < length; i++) {
+            RawMemory.putByte(to + i, (byte) (RawMemory.getByte(to + i) ^ RawMemory.getByte(from + i)));
+        }
+    }
+
     /** Sets {@code length} bytes to zero. */
     public static void zero(long at, long length) {
         RawMemory.zero(at, length);

@@ -124,6 +124,10 @@ public final class Checksum {
         if (AckHeader.isFollowed(datagram)) {
             return AckHeader.length(datagram);
         }
+        if (Prefix.type(datagram) == Type.PARITY) {
+            // Each packet's payload has a checksum of its own there.
+            return ParityHeader.length(datagram);
+        }
         if (full || Prefix.type(datagram) != Type.DATA || Opcode.fixedPayload(DataHeader.opcode(datagram)) != 0) {
             return length;
         }

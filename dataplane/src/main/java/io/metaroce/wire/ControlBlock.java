@@ -12,9 +12,9 @@ public final class ControlBlock {
     /** NAK, STREAM_RESET: see {@link Cause}; else 0. */
     public static final int CAUSE = 1;
     public static final int STREAM = 4;
-    /** CREDIT: receives posted so far, CREDIT_REQUEST: receives wanted so far; cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET: SSN. */
+    /** CREDIT: receives posted so far, CREDIT_REQUEST: receives wanted so far; cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET, REBUILT: SSN. */
     public static final int VALUE = 8;
-    /** NAK: informative, for example the offending SSN. CREDIT: {@link #ON_REQUEST} or 0. Else 0. */
+    /** NAK: informative, for example the offending SSN. CREDIT: {@link #ON_REQUEST} or 0. REBUILT: number of the path that it was sent on first. Else 0. */
     public static final int DETAIL = 12;
     public static final int LENGTH = 16;
 
@@ -32,6 +32,9 @@ public final class ControlBlock {
 
     /** Kind: the sender of the block ended the stream; what the other side sent from this SSN on has had no effect. */
     public static final int STREAM_RESET = 5;
+
+    /** Kind: the packet of this SSN was lost and made from a Parity packet; it need not be repeated. */
+    public static final int REBUILT = 6;
 
     static {
         Layout.check("ControlBlock", LENGTH, KIND, 1, CAUSE, 1, 2, 2, STREAM, 4, VALUE, 4, DETAIL, 4);

@@ -19,6 +19,9 @@ public final class Type {
     public static final int PARK_ACK = 13;
     public static final int PLANE = 14;
 
+    /** What a lost packet of several can be made from. */
+    public static final int PARITY = 15;
+
     private Type() {
     }
 
@@ -38,6 +41,7 @@ public final class Type {
             case PARK -> "PARK";
             case PARK_ACK -> "PARK_ACK";
             case PLANE -> "PLANE";
+            case PARITY -> "PARITY";
             default -> "type " + type;
         };
     }

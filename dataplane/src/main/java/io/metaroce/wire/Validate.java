@@ -27,6 +27,7 @@ public final class Validate {
             case Type.DATA -> data(at, length);
             case Type.ACK -> ack(at, length);
             case Type.PROBE -> probe(at, length);
+            case Type.PARITY -> parity(at, length);
             case Type.CLOSE, Type.CLOSE_ACK -> close(at, length);
             case Type.SEALED -> sealed(at, length);
             case Type.PARK, Type.PARK_ACK -> park(at, length);
@@ -179,6 +180,48 @@ public final class Validate {
         int distance = Serial.diff(ProbeHeader.nextPsn(at), ProbeHeader.floor(at));
         return distance >= 0 && distance <= ProbeHeader.MAX_FLOOR_DISTANCE && Math.min(distance, 255) == ProbeHeader.floorDistance(at)
                 ? 0 : Malformation.BAD_FLOOR;
+    }
+
+    private static int parity(long at, int length) {
+        if (length < ParityHeader.LENGTH) {
+            return Malformation.TOO_SHORT;
+        }
+        int count = ParityHeader.count(at);
+        int bytes = ParityHeader.packetBytes(at);
+        if (count < ParityHeader.MIN_PACKETS || count > ParityHeader.MAX_PACKETS) {
+            return Malformation.TOO_MANY_BLOCKS;
+        }
+        if (length != ParityHeader.length(at) + bytes) {
+            return Malformation.LENGTH_MISMATCH;
+        }
+        if (Prefix.destinationCid(at) == 0) {
+            return Malformation.BAD_CID;
+        }
+        int last = ParityHeader.lastBytes(at);
+        if (last == 0 || last > bytes || bytes > DataHeader.MAX_PAYLOAD) {
+            return Malformation.BAD_PAYLOAD_LENGTH;
+        }
+        int opcode = DataHeader.opcode(at);
+        if (opcode != Opcode.WRITE && opcode != Opcode.WRITE_IMM) {
+            return Malformation.BAD_OPCODE;
+        }
+        long message = Bytes.getU32(at + DataHeader.MESSAGE_LENGTH);
+        long end = (long) (count - 1) * bytes + last + (opcode == Opcode.WRITE ? Bytes.getU32(at + DataHeader.OFFSET) : 0);
+        if (message > DataHeader.MAX_MESSAGE || end > message) {
+            return Malformation.BAD_MESSAGE_LENGTH;
+        }
+        for (int i = 0; i < count; i++) {
+            long entry = ParityHeader.entry(at + ParityHeader.LENGTH, i);
+            if (DataHeader.planeOf(ParityHeader.path(entry)) >= Tlv.MAX_PLANES) {
+                return Malformation.BAD_PATH;
+            }
+            boolean mayEnd = i + 1 == count;
+            boolean ends = (ParityHeader.flags(entry) & DataHeader.LAST) != 0;
+            if (ends ? !mayEnd : mayEnd && (last < bytes || opcode == Opcode.WRITE && end == message)) {
+                return Malformation.BAD_LAST;
+            }
+        }
+        return 0;
     }
 
     private static int close(long at, int length) {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.metaroce.wire;
+
+/**
+ * Header of a Parity packet; its entries follow it, then the exclusive or of its packets' payloads. Spec: section "Parity packet".
+ *
+ * <p>From {@link #STREAM} on it has the fields of its first packet's {@link DataHeader}, at the same places.
+ * Static accessors over a base address; nothing is checked here, see {@link Validate}. Stateless, any thread.
+ */
+public final class ParityHeader {
+    /** WRITE or WRITE_IMM. */
+    public static final int OPCODE = DataHeader.OPCODE;
+    /** Packets that it covers, {@link #MIN_PACKETS} to {@link #MAX_PACKETS}. */
+    public static final int COUNT = 7;
+    public static final int STREAM = DataHeader.STREAM;
+    /** SSN of the first packet; the others follow it. */
+    public static final int SSN = DataHeader.SSN;
+    /** Payload of the last packet, bytes. */
+    public static final int LAST_BYTES = 36;
+    /** Payload of every other packet, and of this one, bytes. */
+    public static final int PACKET_BYTES = DataHeader.PAYLOAD_LENGTH;
+    public static final int LENGTH = 64;
+
+    public static final int MIN_PACKETS = 2;
+    public static final int MAX_PACKETS = 16;
+
+    /* An entry: how a packet was sent. */
+    /** As {@link DataHeader#PATH}. */
+    public static final int ENTRY_PATH = 0;
+    public static final int ENTRY_EPOCH = 2;
+    /** Flags of the Data packet. */
+    public static final int ENTRY_FLAGS = 3;
+    public static final int ENTRY_PSN = 4;
+    /** CRC32C of its payload. */
+    public static final int ENTRY_CHECKSUM = 8;
+    public static final int ENTRY_LENGTH = 12;
+
+    static {
+        Layout.checkPacket("ParityHeader", LENGTH, OPCODE, 1, COUNT, 1, Prefix.DESTINATION_CID, 4, 12, 12, STREAM, 4, SSN, 4, DataHeader.MSN, 4,
+                LAST_BYTES, 2, PACKET_BYTES, 2, DataHeader.REMOTE_ADDRESS, 8, DataHeader.REMOTE_KEY, 4, DataHeader.OFFSET, 4,
+                DataHeader.MESSAGE_LENGTH, 4, DataHeader.IMMEDIATE, 4);
+        Layout.check("entry of ParityHeader", ENTRY_LENGTH, ENTRY_PATH, 2, ENTRY_EPOCH, 1, ENTRY_FLAGS, 1, ENTRY_PSN, 4, ENTRY_CHECKSUM, 4);
+    }
+
+    private ParityHeader() {
+    }
+
+    public static int count(long at) {
+        return Bytes.getU8(at + COUNT);
+    }
+
+    public static void count(long at, int value) {
+        Bytes.putByte(at + COUNT, value);
+    }
+
+    public static int lastBytes(long at) {
+        return Bytes.getU16(at + LAST_BYTES);
+    }
+
+    public static void lastBytes(long at, int value) {
+        Bytes.putShort(at + LAST_BYTES, value);
+    }
+
+    public static int packetBytes(long at) {
+        return Bytes.getU16(at + PACKET_BYTES);
+    }
+
+    /** Length of header and entries. */
+    public static int length(long at) {
+        return LENGTH + count(at) * ENTRY_LENGTH;
+    }
+
+    /** The entry of packet {@code i}, from the first entry's address. */
+    public static long entry(long entries, int i) {
+        return entries + (long) i * ENTRY_LENGTH;
+    }
+
+    public static int path(long entry) {
+        return Bytes.getU16(entry + ENTRY_PATH);
+    }
+
+    public static int epoch(long entry) {
+        return Bytes.getU8(entry + ENTRY_EPOCH);
+    }
+
+    public static int flags(long entry) {
+        return Bytes.getU8(entry + ENTRY_FLAGS);
+    }
+
+    public static int psn(long entry) {
+        return Bytes.getInt(entry + ENTRY_PSN);
+    }
+
+    public static int checksum(long entry) {
+        return Bytes.getInt(entry + ENTRY_CHECKSUM);
+    }
+
+    /** Writes the entry of a Data packet. */
+    public static void entry(long entry, long data, int checksum) {
+        Bytes.putShort(entry + ENTRY_PATH, DataHeader.path(data));
+        Bytes.putByte(entry + ENTRY_EPOCH, DataHeader.epoch(data));
+        Bytes.putByte(entry + ENTRY_FLAGS, Prefix.flags(data));
+        Bytes.putInt(entry + ENTRY_PSN, DataHeader.psn(data));
+        Bytes.putInt(entry + ENTRY_CHECKSUM, checksum);
+    }
+
+    /**
+     * Turns the header of a Parity packet into that of its packet {@code i}, as far as its receiver needs it: of the timestamp, the floor
+     * and the demand nothing is known.
+     */
+    public static void toData(long at, long entry, int i) {
+        int bytes = packetBytes(at);
+        int length = i + 1 == count(at) ? lastBytes(at) : bytes;
+        Bytes.putByte(at + Prefix.VERSION_TYPE, Prefix.versionTypeOf(Type.DATA));
+        Prefix.flags(at, flags(entry));
+        DataHeader.floorDistance(at, 0);
+        Bytes.putInt(at + DataHeader.PATH, path(entry) << 16 | epoch(entry) << 8);
+        DataHeader.psn(at, psn(entry));
+        DataHeader.ssn(at, DataHeader.ssn(at) + i);
+        DataHeader.demand(at, 0);
+        DataHeader.payloadLength(at, length);
+        DataHeader.remoteAddress(at, DataHeader.remoteAddress(at) + (long) i * bytes);
+        if (DataHeader.opcode(at) == Opcode.WRITE) {
+            DataHeader.offset(at, DataHeader.offset(at) + i * bytes);
+        }
+    }
+}
