@@ -10,7 +10,7 @@ import hmac
 import struct
 
 VERSION = 1
-INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET, SEALED, PARK, PARK_ACK, PLANE = range(1, 15)
+INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET, SEALED, PARK, PARK_ACK, PLANE, PARITY = range(1, 16)
 FORMAT = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 # type -> [(name, offset, size)], header length
@@ -38,6 +38,10 @@ LAYOUT[CLOSE_ACK] = LAYOUT[CLOSE]
 LAYOUT[PARK] = LAYOUT[PARK_ACK] = (PREFIX + [("senderCid", 12, 4), ("name", 16, 4)], 20)
 LAYOUT[PLANE] = (PREFIX + [("kind", 6, 1), ("plane", 7, 1), ("senderCid", 12, 4), ("sequence", 16, 4), ("port", 20, 2), ("token", 24, 8),
                            ("addressHigh", 32, 8), ("addressLow", 40, 8)], 48)
+LAYOUT[PARITY] = (PREFIX + [("opcode", 6, 1), ("count", 7, 1), ("stream", 24, 4), ("ssn", 28, 4), ("msn", 32, 4), ("lastBytes", 36, 2), ("packetBytes", 38, 2),
+                            ("remoteAddress", 40, 8), ("remoteKey", 48, 4), ("offset", 52, 4), ("immReceiveIndex", 52, 4), ("messageLength", 56, 4),
+                            ("immediate", 60, 4)], 64)
+ENTRY = [("path", 0, 2), ("epoch", 2, 1), ("flags", 3, 1), ("psn", 4, 4), ("checksum", 8, 4)]
 SEALED_FIELDS = [("number", 0, 4), ("versionType", 4, 1), ("generations", 5, 1), ("lane", 6, 2), ("destinationCid", 8, 4)]
 BLOCK = [("path", 0, 2), ("epoch", 2, 1), ("words", 3, 1), ("cumulative", 4, 4), ("span", 8, 2), ("hold", 10, 2), ("echo", 12, 4),
          ("ceCount", 16, 4), ("byteCount", 20, 4)]
@@ -158,7 +162,9 @@ def pack(layout, length, values):
 
 
 def seal(datagram, tag, covered=None):
-    covered = len(datagram) if covered is None else covered
+    if covered is None:
+        # Of PARITY header and entries, whatever the integrity.
+        covered = 64 + 12 * datagram[7] if datagram[4:5] == bytes([VERSION << 4 | PARITY]) else len(datagram)
     if len(datagram) >= 4:
         datagram[0:4] = struct.pack(">I", crc32c(bytes(datagram[4:covered])) ^ tag)
     return datagram
@@ -322,6 +328,8 @@ def ack_vectors():
     ack(out, "nak", "a refused message", [block(plain, [])], [control(kind=2, cause=4, stream=12, value=77, detail=0x01020304)])
     ack(out, "stream-reset", "a stream ended by the sender of the block", [block(plain, [])],
         [control(kind=5, cause=12, stream=12, value=0xFFFFFFFE, detail=0)])
+    ack(out, "rebuilt", "a packet made from a Parity packet, first sent on index 5 of plane 1", [block(plain, [])],
+        [control(kind=6, cause=0, stream=12, value=0xFFFFFFFE, detail=0x0105)])
     ack(out, "control-only", "asks for credit and confirms a NAK, no path", (),
         [control(kind=3, cause=0, stream=9, value=17, detail=0), control(kind=4, cause=0, stream=12, value=77, detail=0)], flags=0, plane=0,
         shareValidityUs=0, shareKbps=0)
@@ -335,6 +343,52 @@ def ack_vectors():
         [control(kind=1, cause=0, stream=12, value=6, detail=0)], follower=follower())
     ack(out, "data-follows-no-blocks", "a share alone, and a Write of length 0", follower=follower(opcode=1, payload=b"", receiveIndex=0))
     ack(out, "trailing-zero-word", "a sender leaves it out, a receiver takes it", [block(dict(plain, span=100), [0b10, 0])], direction="decode")
+
+
+def parity_packet(payloads, entries, **values):
+    """A Parity packet without its checksum, and the values in it. `entries` has what the packets' headers tell, the rest follows from their payloads."""
+    base = dict(flags=0, destinationCid=CID, opcode=1, count=len(payloads), stream=12, ssn=0x01020304, msn=0x0A0B0C0D, lastBytes=len(payloads[-1]),
+                packetBytes=len(payloads[0]), remoteAddress=0x00007F0123456789, remoteKey=0xCAFEBABE)
+    base.update(values)
+    datagram, all_values = header(PARITY, **base)
+    entries = [dict(entry, checksum=crc32c(payload)) for entry, payload in zip(entries, payloads)]
+    for entry in entries:
+        datagram += pack(ENTRY, 12, entry)
+    xor = bytearray(len(payloads[0]))
+    for payload in payloads:
+        for i, byte in enumerate(payload):
+            xor[i] ^= byte
+    return datagram + xor, all_values, entries
+
+
+def parity(out, name, note, payloads, entries, integrity="FULL", **values):
+    datagram, all_values, entries = parity_packet(payloads, entries, **values)
+    fields = lines_of(PARITY, all_values)
+    for i, (entry, payload) in enumerate(zip(entries, payloads)):
+        fields += [(f"entry{i}.{k}", v) for k, v in shown(entry.keys(), entry)] + [(f"packet{i}", payload.hex())]
+    out.vector(name, note, seal(datagram, TAG), tag=TAG, integrity=integrity, fields=fields)
+
+
+def parity_vectors():
+    out = Out("parity.txt", "Parity packets: of the end and the middle of a message, both opcodes, both integrity modes.")
+    text = bytes(range(16, 40))
+    two = [dict(path=0x0105, epoch=7, flags=0, psn=0xFFFFFFFE), dict(path=0x0203, epoch=1, flags=3, psn=9)]
+    parity(out, "write", "the last two packets, the shorter one ends the message; on two planes", [text, text[:12]], two, offset=24, messageLength=60)
+    parity(out, "write-sixteen", "the most packets, in the middle of a message; SSN and PSN across the wrap, every plane, all flags but LAST",
+           [bytes((29 * i + 7 * j) % 256 for j in range(20)) for i in range(16)],
+           [dict(path=(i % 8) << 8 | 255 - i, epoch=248 + i // 2, flags=(i & 1) | (i & 14) << 1, psn=(0xFFFFFFF8 + i) % (1 << 32)) for i in range(16)],
+           ssn=0xFFFFFFFA, msn=0xFFFFFFFF, remoteAddress=0xFFFFFFFFFFFFF000, offset=1 << 29, messageLength=1 << 30)
+    parity(out, "write-imm", "not the end of the message; offset 52 is the receive index of both", [text, text[::-1]], [dict(two[0], psn=8), dict(two[0], psn=9)],
+           opcode=2, immReceiveIndex=0xFFFFFFFF, messageLength=1 << 30, immediate=0xDEADBEEF)
+    parity(out, "write-imm-whole", "three packets of the same length, which are the message", [text[:8], text[8:16], text[16:]],
+           [dict(two[0], psn=8), dict(two[0], psn=9), dict(two[0], psn=10, flags=0x0A)], opcode=2, immReceiveIndex=0, messageLength=24, immediate=1)
+    parity(out, "write-header-integrity", "integrity HEADER: covered are header and entries, as with FULL", [text, text[:1]], two, integrity="HEADER", offset=0,
+           messageLength=25)
+    # What a receiver takes although a sender of this version would not write it.
+    datagram, _, _ = parity_packet([text, text], [dict(two[0], flags=0xE0), dict(two[1], flags=0xE2)], flags=0xFF, offset=0, messageLength=48)
+    datagram[12:24] = b"\xa5" * 12
+    out.vector("reserved-ignored", "flags, reserved flags in the entries and bytes 12 to 23 set: ignored", seal(datagram, TAG), tag=TAG, direction="decode",
+               fields=[("field.opcode", 1), ("field.count", 2), ("packet0", text.hex()), ("packet1", text.hex())])
 
 
 def small_vectors():
@@ -544,7 +598,6 @@ def malformed_vectors():
     bad("version-0", "BAD_VERSION", "version 0", packet(versionType=0x05))
     bad("version-2", "BAD_VERSION", "version 2", packet(versionType=0x25))
     bad("type-0", "BAD_TYPE", "type 0", packet(versionType=0x10))
-    bad("type-15", "BAD_TYPE", "type 15", packet(versionType=0x1F))
     bad("data-payload-cut", "LENGTH_MISMATCH", "a byte of payload is missing", good[:-1])
     bad("data-payload-long", "LENGTH_MISMATCH", "a byte too much", good + b"x")
     bad("data-cid-0", "BAD_CID", "destination CID 0", packet(destinationCid=0))
@@ -622,6 +675,38 @@ def malformed_vectors():
     bad("probe-floor-ahead", "BAD_FLOOR", "floor beyond next PSN", probe(floor=11))
     bad("probe-floor-far", "BAD_FLOOR", "257 behind", probe(nextPsn=257, floor=0, floorDistance=255))
     bad("probe-distance-wrong", "BAD_FLOOR", "distance 5, floor 4 behind", probe(floor=6, floorDistance=5))
+
+    def parity(payloads=(text, text[:12]), flags=(0, 2), entry=dict(), **values):
+        base = dict(offset=0, messageLength=sum(map(len, payloads)))
+        base.update(values)
+        return parity_packet(payloads, [dict(entry, flags=f) for f in flags], **base)[0]
+
+    whole = parity()
+    bad("parity-cut", "TOO_SHORT", "header of 63 bytes", whole[:63])
+    bad("parity-of-0", "TOO_MANY_BLOCKS", "covers nothing", parity(count=0)[:64])
+    bad("parity-of-1", "TOO_MANY_BLOCKS", "covers one packet", parity([text], [2]))
+    bad("parity-of-17", "TOO_MANY_BLOCKS", "covers 17 packets", parity([text] * 17, [0] * 16 + [2]))
+    bad("parity-entries-missing", "LENGTH_MISMATCH", "two entries promised, none there", whole[:64])
+    bad("parity-payload-cut", "LENGTH_MISMATCH", "a byte of payload is missing", whole[:-1])
+    bad("parity-long", "LENGTH_MISMATCH", "a byte too much", whole + b"x")
+    bad("parity-cid-0", "BAD_CID", "destination CID 0", parity(destinationCid=0))
+    bad("parity-plane-8", "BAD_PATH", "packets sent on plane 8", parity(entry=dict(path=0x0800)))
+    bad("parity-opcode-0", "BAD_OPCODE", "opcode 0", parity(opcode=0))
+    bad("parity-of-send", "BAD_OPCODE", "packets of a SEND", parity(opcode=3))
+    bad("parity-last-empty", "BAD_PAYLOAD_LENGTH", "last packet without payload", parity([text, b""]))
+    bad("parity-empty", "BAD_PAYLOAD_LENGTH", "packets without payload", parity([b"", b""]))
+    bad("parity-last-longer", "BAD_PAYLOAD_LENGTH", "last packet longer than the others", parity(lastBytes=25, messageLength=49))
+    bad("parity-16361", "BAD_PAYLOAD_LENGTH", "two entries and 16,361 bytes", parity([bytes(16361)] * 2))
+    bad("parity-message-too-long", "BAD_MESSAGE_LENGTH", "2^30 + 1 bytes", parity([text] * 2, [0, 0], messageLength=(1 << 30) + 1))
+    bad("parity-beyond-message", "BAD_MESSAGE_LENGTH", "offset 1 and 36 bytes in a message of 36", parity(offset=1, messageLength=36))
+    bad("parity-offset-negative", "BAD_MESSAGE_LENGTH", "offset 2^32 - 36: the sum wraps around", parity(offset=0xFFFFFFDC))
+    bad("parity-imm-beyond-message", "BAD_MESSAGE_LENGTH", "36 bytes in a message of 35", parity(opcode=2, messageLength=35))
+    bad("parity-last-before", "BAD_LAST", "LAST in the first of two", parity(flags=(2, 2)))
+    bad("parity-last-missing", "BAD_LAST", "holds the end, but not LAST", parity([text] * 2, [0, 0]))
+    bad("parity-last-early", "BAD_LAST", "LAST before the end", parity(messageLength=100))
+    bad("parity-imm-whole-not-last", "BAD_LAST", "whole message without LAST", parity([text] * 2, [0, 0], opcode=2))
+    bad("parity-shorter-not-last", "BAD_LAST", "a shorter packet can only be the last", parity(flags=(0, 0), messageLength=100))
+    bad("parity-imm-shorter-not-last", "BAD_LAST", "the same of a WRITE_IMM", parity(flags=(0, 0), opcode=2, messageLength=100))
 
     def close(**values):
         return header(CLOSE, **dict(dict(destinationCid=CID, senderCid=1), **values))[0]
@@ -753,6 +838,7 @@ def number_vectors():
 if __name__ == "__main__":
     data_vectors()
     ack_vectors()
+    parity_vectors()
     small_vectors()
     handshake_vectors()
     sealed_vectors()

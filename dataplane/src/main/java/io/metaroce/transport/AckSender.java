@@ -6,6 +6,7 @@ import static io.metaroce.transport.ConnectionRecord.ACK_NOW;
 import static io.metaroce.transport.ConnectionRecord.DIRTY_PLANES;
 import static io.metaroce.transport.ConnectionRecord.NAK_HEAD;
 import static io.metaroce.transport.ConnectionRecord.NEWS_COUNT;
+import static io.metaroce.transport.ConnectionRecord.PARITY_USED;
 
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.AckHeader;
@@ -159,7 +160,7 @@ final class AckSender {
 
     /** At most so long is the next acknowledgement for the plane. */
     private int mostBytes(long connection, long plane) {
-        if (slab.getInt(connection + ConnectionRecord.REFUSED_COUNT) + slab.getInt(connection + ConnectionRecord.REBUILT_COUNT) != 0 || slab.getLong(connection + NAK_HEAD) != 0) {
+        if (slab.getInt(connection + ConnectionRecord.REFUSED_COUNT) != 0 || slab.getInt(connection + PARITY_USED) != 0 || slab.getLong(connection + NAK_HEAD) != 0) {
             return AckHeader.MAX_LENGTH;
         }
         int bytes = AckHeader.LENGTH + repeats(connection, plane) * PathBlock.MAX_LENGTH
@@ -212,6 +213,7 @@ final class AckSender {
         // Whatever else was to be told at once is in this datagram.
         slab.putInt(connection + ACK_NOW, due);
         int controls = naks(connection, end);
+        controls += rebuilt(connection, end + (long) controls * ControlBlock.LENGTH);
         controls += news(connection, end + (long) controls * ControlBlock.LENGTH, AckHeader.MAX_CONTROL_BLOCKS - controls);
         end += (long) controls * ControlBlock.LENGTH;
 
@@ -349,17 +351,30 @@ final class AckSender {
             control(at + (long) n * ControlBlock.LENGTH, ControlBlock.NAK, Cause.UNKNOWN_STREAM, slab.getInt(refused), slab.getInt(refused + 4));
         }
         slab.putInt(connection + ConnectionRecord.REFUSED_COUNT, 0);
-        for (int i = slab.getInt(connection + ConnectionRecord.REBUILT_COUNT) - 1; i >= 0; i--) {
-            long rebuilt = connection + ConnectionRecord.REBUILT + 12L * i;
-            long block = at + (long) n++ * ControlBlock.LENGTH;
-            control(block, ControlBlock.REBUILT, 0, slab.getInt(rebuilt), slab.getInt(rebuilt + 4));
-            ControlBlock.detail(block, slab.getInt(rebuilt + 8));
-        }
-        slab.putInt(connection + ConnectionRecord.REBUILT_COUNT, 0);
         for (long stream = slab.getLong(connection + NAK_HEAD); stream != 0; stream = slab.getLong(stream + StreamRecord.NAK_NEXT)) {
             int kind = slab.getInt(stream + StreamRecord.NAK_PENDING) == StreamRecord.RESET ? ControlBlock.STREAM_RESET : ControlBlock.NAK;
             control(at + (long) n++ * ControlBlock.LENGTH, kind, slab.getInt(stream + StreamRecord.FAULT_CAUSE),
                     slab.getInt(stream + StreamRecord.ID), slab.getInt(stream + StreamRecord.FAULT_MSN));
+        }
+        return n;
+    }
+
+    /** Packets that the peer need not repeat. */
+    private int rebuilt(long connection, long at) {
+        int n = 0;
+        long record = state.parities(connection, PARITY_USED);
+        for (; record != 0 && n < Limits.REBUILT_TOLD; n++) {
+            long header = record + ParityRecord.HEADER;
+            long block = at + (long) n * ControlBlock.LENGTH;
+            control(block, ControlBlock.REBUILT, 0, DataHeader.stream(header), DataHeader.ssn(header));
+            ControlBlock.detail(block, DataHeader.path(header));
+            long next = slab.getLong(record + ParityRecord.NEXT);
+            state.parity.give(record);
+            record = next;
+        }
+        state.parities(connection, PARITY_USED, record);
+        if (record != 0) {
+            state.tellNow(connection);
         }
         return n;
     }

@@ -3,7 +3,7 @@ package io.metaroce.transport;
 
 /** Fields of a connection in the slab (spec: "State"). A record is 512 B, its planes apart ({@link PlaneRecord}). */
 final class ConnectionRecord {
-    static final int BYTES = 576;
+    static final int BYTES = 512;
 
     /* States. */
     static final int FREE = 0;
@@ -110,14 +110,7 @@ final class ConnectionRecord {
     static final int WORK_REQUESTS = L.i32();
     /** Set while the initiator role is ours. */
     static final int INITIATOR = L.i32();
-    /** Parity packets that wait to be of use. */
-    static final int PARITY_HELD = L.i64();
     /* What is rarely touched. */
-    /** Packets that the next Parity packet is made of; 0: none yet. */
-    static final int PARITY_GROUP = L.i64();
-    /** Packets made from Parity packets, to be told in the next acknowledgement: stream ID, SSN and path of each. */
-    static final int REBUILT_COUNT = L.i32();
-    static final int REBUILT = L.i32Array(3 * Limits.REBUILT_TOLD);
     static final int KEEPALIVE_TX_NS = L.i64();
     /** Some stream cannot go on and waits for room to say so. */
     static final int RESET_WAIT = L.i32();
@@ -163,6 +156,10 @@ final class ConnectionRecord {
     static final int STUCK_SINCE_NS = PARKED_NONCE;
     /** How long after the time before {@link #NAK_REPEAT_NS} is. */
     static final int NAK_DELAY_NS = L.i32();
+    /* Parity packets, see EndpointState.parities: the one that is being made; those that wait to be of use, and those that were, until that is told. */
+    static final int PARITY_MADE = L.i32();
+    static final int PARITY_HELD = L.i32();
+    static final int PARITY_USED = L.i32();
 
     static {
         L.end();

@@ -518,6 +518,11 @@ public final class Endpoint {
         return state.rxWindows.used() + state.txWindows.used() + state.receiveQueues.used() + state.sharedRings.used() + state.readQueues.used();
     }
 
+    /** Parity packets that are being made, or held until they are of use. */
+    public int liveParities() {
+        return state.parity.used();
+    }
+
     /** For tests of single parts. */
     EndpointState state() {
         return state;

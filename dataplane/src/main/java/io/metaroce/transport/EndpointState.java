@@ -212,7 +212,7 @@ final class EndpointState {
         dataTurns.remove(connection);
         timers.remove(connection);
         backlogs.forget(connection);
-        giveParities(connection);
+        forgetParities(connection);
         if (sealing != null) {
             sealing.forget(connection);
         }
@@ -225,16 +225,34 @@ final class EndpointState {
         connections.give(connection);
     }
 
-    private void giveParities(long connection) {
-        long group = slab.getLong(connection + ConnectionRecord.PARITY_GROUP);
-        if (group != 0) {
-            parity.give(group);
+    // ---- Parity packets ----
+
+    /** The first record of a list of the connection's, {@code PARITY_MADE} and its neighbours; 0: there is none. */
+    long parities(long connection, int list) {
+        int number = slab.getInt(connection + list);
+        return number == 0 ? 0 : parity.at(number - 1);
+    }
+
+    /** Sets what {@link #parities} tells. */
+    void parities(long connection, int list, long first) {
+        slab.putInt(connection + list, first == 0 ? 0 : parity.indexOf(first) + 1);
+    }
+
+    /** Numbers of paths and packets mean nothing any more. */
+    void forgetParities(long connection) {
+        giveParities(connection, ConnectionRecord.PARITY_MADE);
+        giveParities(connection, ConnectionRecord.PARITY_HELD);
+        giveParities(connection, ConnectionRecord.PARITY_USED);
+    }
+
+    /** Gives back all records of such a list. */
+    void giveParities(long connection, int list) {
+        for (long record = parities(connection, list); record != 0; ) {
+            long next = slab.getLong(record + ParityRecord.NEXT);
+            parity.give(record);
+            record = next;
         }
-        for (long held = slab.getLong(connection + ConnectionRecord.PARITY_HELD); held != 0; ) {
-            long next = slab.getLong(held + ParityRecord.NEXT);
-            parity.give(held);
-            held = next;
-        }
+        slab.putInt(connection + list, 0);
     }
 
     /** The peer knows the present CID. */

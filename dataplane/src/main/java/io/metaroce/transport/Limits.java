@@ -70,10 +70,10 @@ public final class Limits {
     static final int REPEATED_BLOCKS_EARLY = 4;
     /** Parity packets that an endpoint makes or holds at a time; beyond them it does without. */
     static final int PARITIES = 32;
-    /** Packets made from Parity packets that one acknowledgement can tell; of more, the sender hears by the repeats that it makes. */
-    static final int REBUILT_TOLD = 3;
+    /** Packets made from Parity packets that one acknowledgement tells; the next tells the others. */
+    static final int REBUILT_TOLD = 4;
     /** Bandwidth-delay products' worth of packets at a message's end that Parity packets are made of, where packets are lost. */
-    static final float PARITY_TAIL = 1f;
+    static final float PARITY_TAIL = 0.75f;
     static final float PROBE_AGAIN_RTT = 1.25f;
     /** After which the first probes are repeated where packets are lost: they may have been lost with what they were to tell of. */
     static final float EARLY_AGAIN_RTT = 0.5f;

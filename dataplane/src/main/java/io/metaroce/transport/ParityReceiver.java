@@ -2,13 +2,14 @@
 package io.metaroce.transport;
 
 import static io.metaroce.transport.ConnectionRecord.PARITY_HELD;
-import static io.metaroce.transport.ConnectionRecord.REBUILT_COUNT;
+import static io.metaroce.transport.ConnectionRecord.PARITY_USED;
 
 import io.metaroce.memory.Access;
 import io.metaroce.memory.RegionTable;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.ParityEntry;
 import io.metaroce.wire.ParityHeader;
 
 /**
@@ -51,37 +52,41 @@ final class ParityReceiver {
         if (state.config.placesPayload) {
             Bytes.copy(at + ParityHeader.length(at), record + ParityRecord.PAYLOAD, ParityHeader.packetBytes(at));
         }
-        slab.putLong(record + ParityRecord.NEXT, slab.getLong(connection + PARITY_HELD));
-        slab.putLong(connection + PARITY_HELD, record);
+        push(connection, PARITY_HELD, record);
         look(connection);
+    }
+
+    private void push(long connection, int list, long record) {
+        slab.putLong(record + ParityRecord.NEXT, state.parities(connection, list));
+        state.parities(connection, list, record);
     }
 
     /** Something has arrived that may be what a Parity packet waited for. */
     void look(long connection) {
-        long before = connection + PARITY_HELD;
-        for (long record = slab.getLong(before); record != 0; record = slab.getLong(before)) {
-            long header = record + ParityRecord.HEADER;
-            int missing = missing(connection, header);
-            boolean done = missing == NONE;
-            if (missing >= 0) {
-                long entry = ParityHeader.entry(record + ParityRecord.ENTRIES, missing);
-                done = paths.wasSent(pathOf(connection, entry), ParityHeader.epoch(entry), ParityHeader.psn(entry));
-                if (done) {
-                    rebuild(connection, record, missing);
-                }
-            }
-            if (done) {
-                slab.putLong(before, slab.getLong(record + ParityRecord.NEXT));
-                state.parity.give(record);
+        long record = state.parities(connection, PARITY_HELD);
+        if (record == 0) {
+            return;
+        }
+        slab.putInt(connection + PARITY_HELD, 0);
+        while (record != 0) {
+            long next = slab.getLong(record + ParityRecord.NEXT);
+            int missing = missing(connection, record + ParityRecord.HEADER);
+            if (missing == SEVERAL || missing != NONE && !isLost(connection, record, missing)) {
+                push(connection, PARITY_HELD, record);
+            } else if (missing != NONE && rebuild(connection, record, missing)) {
+                push(connection, PARITY_USED, record);
+                state.tellNow(connection);
             } else {
-                before = record + ParityRecord.NEXT;
+                state.parity.give(record);
             }
+            record = next;
         }
     }
 
-    private long pathOf(long connection, long entry) {
-        int number = ParityHeader.path(entry);
-        return state.path(connection, DataHeader.planeOf(number), DataHeader.indexOf(number));
+    private boolean isLost(long connection, long record, int missing) {
+        long entry = ParityEntry.at(record + ParityRecord.ENTRIES, missing);
+        int number = ParityEntry.path(entry);
+        return paths.wasSent(state.path(connection, DataHeader.planeOf(number), DataHeader.indexOf(number)), ParityEntry.epoch(entry), ParityEntry.psn(entry));
     }
 
     /** The one packet that has not arrived, {@link #SEVERAL}, or {@link #NONE}, also where its stream takes none. */
@@ -102,34 +107,22 @@ final class ParityReceiver {
         return missing;
     }
 
-    private void rebuild(long connection, long record, int missing) {
+    private boolean rebuild(long connection, long record, int missing) {
         long header = record + ParityRecord.HEADER;
-        long entry = ParityHeader.entry(record + ParityRecord.ENTRIES, missing);
-        if (state.config.placesPayload && !restore(connection, record, missing, ParityHeader.checksum(entry))) {
-            return;
+        long entry = ParityEntry.at(record + ParityRecord.ENTRIES, missing);
+        if (state.config.placesPayload && !restore(connection, record, missing, ParityEntry.checksum(entry))) {
+            return false;
         }
         ParityHeader.toData(header, entry, missing);
-        if (receiver.onData(connection, header) == StreamReceiver.TAKEN) {
-            state.statsOf(connection).rebuilt++;
-            tell(connection, header);
-            // What waits to be acknowledged at a message's end may have waited for this one.
-            if (receiver.isComplete(connection, 0)) {
-                acks.hurry(connection);
-            }
+        if (receiver.onData(connection, header) != StreamReceiver.TAKEN) {
+            return false;
         }
-    }
-
-    /** The sender need not repeat it. */
-    private void tell(long connection, long header) {
-        int count = slab.getInt(connection + REBUILT_COUNT);
-        if (count < Limits.REBUILT_TOLD) {
-            long at = connection + ConnectionRecord.REBUILT + 12L * count;
-            slab.putInt(at, DataHeader.stream(header));
-            slab.putInt(at + 4, DataHeader.ssn(header));
-            slab.putInt(at + 8, DataHeader.path(header));
-            slab.putInt(connection + REBUILT_COUNT, count + 1);
-            state.tellNow(connection);
+        state.statsOf(connection).rebuilt++;
+        // What waits to be acknowledged at a message's end may have waited for this one.
+        if (receiver.isComplete(connection, 0)) {
+            acks.hurry(connection);
         }
+        return true;
     }
 
     /** Turns the payload of the record into that of the missing packet; false if the others are no longer what they were. */

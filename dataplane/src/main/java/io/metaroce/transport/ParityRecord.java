@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import io.metaroce.wire.ParityEntry;
 import io.metaroce.wire.ParityHeader;
 
 /**
@@ -14,7 +15,7 @@ final class ParityRecord {
     /** Sender: no more packets go into it. */
     static final int CLOSED = 16;
     static final int ENTRIES = 24;
-    static final int HEADER = ENTRIES + ParityHeader.MAX_PACKETS * ParityHeader.ENTRY_LENGTH;
+    static final int HEADER = ENTRIES + ParityHeader.MAX_PACKETS * ParityEntry.LENGTH;
     static final int PAYLOAD = HEADER + ParityHeader.LENGTH;
 
     private ParityRecord() {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.transport;
 
+import static io.metaroce.transport.ConnectionRecord.PARITY_MADE;
+
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.DataHeader;
+import io.metaroce.wire.ParityEntry;
 import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
@@ -21,15 +24,21 @@ final class ParitySender {
         slab = state.slab;
     }
 
-    /** A Data packet of a Write is on its way for the first time: its header is at {@code at}. */
-    void add(long connection, long at, long payload, int length) {
-        long record = slab.getLong(connection + ConnectionRecord.PARITY_GROUP);
+    /**
+     * A Data packet of a Write is on its way for the first time: its header is at {@code at}.
+     *
+     * @param carried payload of the longest Data packets that routes are sure to carry: Parity packets are no longer than these
+     */
+    void add(long connection, long at, long payload, int length, int carried) {
+        long record = state.parities(connection, PARITY_MADE);
         if (record != 0 && !follows(record + ParityRecord.HEADER, at)) {
             forget(connection);
             record = 0;
         }
+        int bytes = record == 0 ? length : ParityHeader.packetBytes(record + ParityRecord.HEADER);
+        int most = Math.min(ParityHeader.MAX_PACKETS, (carried - bytes) / ParityEntry.LENGTH);
         if (record == 0) {
-            record = begin(connection, at, length);
+            record = most < ParityHeader.MIN_PACKETS ? 0 : begin(connection, at, length);
             if (record == 0) {
                 return;
             }
@@ -41,13 +50,13 @@ final class ParitySender {
             checksum = state.checksum.of(payload, length);
             Bytes.xor(payload, record + ParityRecord.PAYLOAD, length);
         }
-        ParityHeader.entry(ParityHeader.entry(record + ParityRecord.ENTRIES, count), at, checksum);
+        ParityEntry.write(ParityEntry.at(record + ParityRecord.ENTRIES, count), at, checksum);
         ParityHeader.count(header, ++count);
         ParityHeader.lastBytes(header, length);
         boolean last = (Prefix.flags(at) & DataHeader.LAST) != 0;
         if (last && count < ParityHeader.MIN_PACKETS) {
             forget(connection);
-        } else if (last || count == ParityHeader.MAX_PACKETS) {
+        } else if (last || count >= most) {
             slab.putLong(record + ParityRecord.CLOSED, 1);
         }
     }
@@ -62,7 +71,8 @@ final class ParitySender {
         if (record == 0) {
             return 0;
         }
-        slab.putLong(connection + ConnectionRecord.PARITY_GROUP, record);
+        state.parities(connection, PARITY_MADE, record);
+        slab.putLong(record + ParityRecord.NEXT, 0);
         slab.putLong(record + ParityRecord.CLOSED, 0);
         long header = record + ParityRecord.HEADER;
         Bytes.copy(at, header, ParityHeader.LENGTH);
@@ -78,14 +88,14 @@ final class ParitySender {
 
     /** The group whose Parity packet is to be sent next, or 0. */
     long due(long connection) {
-        long record = slab.getLong(connection + ConnectionRecord.PARITY_GROUP);
+        long record = state.parities(connection, PARITY_MADE);
         return record != 0 && slab.getLong(record + ParityRecord.CLOSED) != 0 ? record : 0;
     }
 
     /** Writes header and entries; returns their length. */
     static int write(long record, long to) {
         long header = record + ParityRecord.HEADER;
-        int entries = ParityHeader.count(header) * ParityHeader.ENTRY_LENGTH;
+        int entries = ParityHeader.count(header) * ParityEntry.LENGTH;
         Bytes.copy(header, to, ParityHeader.LENGTH);
         Bytes.copy(record + ParityRecord.ENTRIES, to + ParityHeader.LENGTH, entries);
         return ParityHeader.LENGTH + entries;
@@ -93,10 +103,6 @@ final class ParitySender {
 
     /** The connection's group is sent, or is to come to nothing. */
     void forget(long connection) {
-        long record = slab.getLong(connection + ConnectionRecord.PARITY_GROUP);
-        if (record != 0) {
-            slab.putLong(connection + ConnectionRecord.PARITY_GROUP, 0);
-            state.parity.give(record);
-        }
+        state.giveParities(connection, PARITY_MADE);
     }
 }

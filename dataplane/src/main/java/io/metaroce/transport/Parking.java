@@ -348,6 +348,7 @@ final class Parking {
         for (int field : FORGOTTEN) {
             slab.putInt(c + field, 0);
         }
+        state.forgetParities(c);
         slab.putLong(c + ConnectionRecord.ACK_DEADLINE, 0);
         slab.putLong(c + ConnectionRecord.CHECK_NS, 0);
         if (slab.getInt(c + ConnectionRecord.SEALED) != 0) {

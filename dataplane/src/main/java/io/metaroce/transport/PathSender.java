@@ -121,6 +121,7 @@ final class PathSender {
         long plane = state.plane(connection, p);
         int acked = 0;
         int lost = 0;
+        int repeats = 0;
         long newestNs = slab.getLong(plane + PlaneRecord.NEWEST_ACKED_NS);
         int words = PathBlock.words(block);
         int longLost = slab.getInt(path + PathRecord.LONG_LOST);
@@ -149,7 +150,12 @@ final class PathSender {
                     }
                     lostSince |= psn - slab.getInt(path + PathRecord.LONG_LOST_PSN) >= 0;
                 }
-                state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
+                if (slab.getLong(packet + PacketRecord.WORK) == 0) {
+                    state.packets.give(packet);
+                } else {
+                    repeats++;
+                    state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
+                }
             }
         }
         boolean answered = slab.getInt(path + PathRecord.PROBES_OUT) > 0
@@ -166,8 +172,8 @@ final class PathSender {
         }
         if (acked + lost > 0) {
             settled(connection, plane, path, acked + lost);
-            slab.addInt(path + PathRecord.RTX_COUNT, lost);
-            slab.addInt(plane + PlaneRecord.RTX_PACKETS, lost);
+            slab.addInt(path + PathRecord.RTX_COUNT, repeats);
+            slab.addInt(plane + PlaneRecord.RTX_PACKETS, repeats);
             slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
             noteLoss(path, acked, lost);
             state.losses.lost(lost);
@@ -181,22 +187,26 @@ final class PathSender {
         }
     }
 
-    /** The peer has a packet that was sent on this path: whatever becomes of it there, it is not repeated. */
-    void onRebuilt(long path, long stream, int ssn) {
-        if (!settle(slab.getLong(path + PathRecord.RTX_HEAD), stream, ssn)) {
-            settle(slab.getLong(path + PathRecord.OUT_HEAD), stream, ssn);
-        }
-    }
-
-    private boolean settle(long first, long stream, int ssn) {
-        for (long packet = first; packet != 0; packet = slab.getLong(packet + PacketRecord.NEXT)) {
+    /** The peer has a packet that was sent on this path. If it is out, its PSN is still waited for, but it is not repeated. */
+    void onRebuilt(long plane, long path, long stream, int ssn) {
+        for (long packet = slab.getLong(path + PathRecord.OUT_HEAD); packet != 0; packet = slab.getLong(packet + PacketRecord.NEXT)) {
             if (streams.is(packet, stream, ssn)) {
                 streams.onPacketAcked(packet);
                 slab.putLong(packet + PacketRecord.WORK, 0);
-                return true;
+                return;
             }
         }
-        return false;
+        for (int i = slab.getInt(path + PathRecord.RTX_COUNT); i > 0; i--) {
+            long packet = state.removeFirst(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL);
+            if (streams.is(packet, stream, ssn)) {
+                streams.onPacketAcked(packet);
+                state.packets.give(packet);
+                slab.addInt(path + PathRecord.RTX_COUNT, -1);
+                slab.addInt(plane + PlaneRecord.RTX_PACKETS, -1);
+            } else {
+                state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
+            }
+        }
     }
 
     private boolean isLong(long packet) {

@@ -16,6 +16,7 @@ import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.Malformation;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.ParkHeader;
+import io.metaroce.wire.ParityEntry;
 import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.PlaneHeader;
@@ -290,7 +291,7 @@ final class Receiver {
 
     private void onParity(long c, long at) {
         for (int i = 0; i < ParityHeader.count(at); i++) {
-            if (!knowsPath(c, ParityHeader.path(ParityHeader.entry(at + ParityHeader.LENGTH, i)))) {
+            if (!knowsPath(c, ParityEntry.path(ParityEntry.at(at + ParityHeader.LENGTH, i)))) {
                 state.violation(c);
                 return;
             }
@@ -382,7 +383,9 @@ final class Receiver {
                 if (number >>> 16 != 0 || !knowsPath(c, number)) {
                     state.violation(c);
                 } else if (stream != 0) {
-                    pathSender.onRebuilt(state.path(c, DataHeader.planeOf(number), DataHeader.indexOf(number)), stream, ControlBlock.value(block));
+                    int planeNumber = DataHeader.planeOf(number);
+                    pathSender.onRebuilt(state.plane(c, planeNumber), state.path(c, planeNumber, DataHeader.indexOf(number)), stream,
+                            ControlBlock.value(block));
                 }
             }
             case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));

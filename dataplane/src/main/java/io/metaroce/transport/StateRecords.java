@@ -18,6 +18,7 @@ public final class StateRecords {
     static final long STATED_STREAM = 256;
     static final long STATED_PARKED = 128;
     static final long STATED_PARKED_PLANE = 24;
+    static final long STATED_PARITY = 16_704;
     static final long STATED_COMMON = 16_448;
     static final long STATED_PACKET = 64;
     static final long STATED_WORK = 128;
@@ -63,6 +64,7 @@ public final class StateRecords {
         kinds.add(pool("parked connection", s.parked, ParkedRecord.bytes(planes), STATED_PARKED + STATED_PARKED_PLANE * planes));
         kinds.add(new Kind("place in the table of names", LongMap.ENTRY_BYTES, STATED_MAP_ENTRY, Names.places((int) n, s.config.maxParked), 0));
         kinds.add(new Kind("common to an endpoint", Limits.MAX_PAYLOAD_MTU + 64, STATED_COMMON, 1, 1));
+        kinds.add(pool("Parity packet", s.parity, ParityRecord.bytes(s.config), STATED_PARITY));
         kinds.add(pool("stream", s.streams, StreamRecord.BYTES, STATED_STREAM));
         kinds.add(new Kind("place in the table of streams", LongMap.ENTRY_BYTES, STATED_MAP_ENTRY, s.streamMap.slots(), s.streamMap.size()));
         kinds.add(pool("receiver's window", s.rxWindows, 3 * s.windowBytes, STATED_RECEIVER_WINDOWS * window));

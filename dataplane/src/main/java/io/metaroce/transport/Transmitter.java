@@ -462,7 +462,7 @@ final class Transmitter {
         }
         DataHeader.payloadLength(at, headerLength - DataHeader.LENGTH + length);
         if (covered && (opcode == Opcode.WRITE || opcode == Opcode.WRITE_IMM) && slab.getInt(work + WorkRecord.PACKETS) > 1) {
-            parities.add(connection, at, payload, length);
+            parities.add(connection, at, payload, length, carried(plane));
         }
         int checked = slab.getInt(connection + ConnectionRecord.INTEGRITY) == EndpointConfig.INTEGRITY_FULL ? length : 0;
         out.finish(connection, slab.getInt(path + PathRecord.NUMBER), slab.getInt(path + PathRecord.SOURCE_PORT), ack, headerLength, payload, length, checked);
@@ -476,8 +476,9 @@ final class Transmitter {
 
     /** What the last packets but one can be made from, if one of them is lost: by any path, and outside its window. */
     private void parity(long connection, long record, long nowNs) {
-        if (spray.choose(connection, 1, nowNs)) {
-            long header = record + ParityRecord.HEADER;
+        long header = record + ParityRecord.HEADER;
+        int content = ParityHeader.length(header) - ParityHeader.LENGTH + ParityHeader.packetBytes(header);
+        if (spray.choose(connection, 1, nowNs) && content <= carried(spray.plane)) {
             int length = ParityHeader.packetBytes(header);
             int headerLength = ParitySender.write(record, out.header());
             long payload = out.keep(connection, record + ParityRecord.PAYLOAD, length);
@@ -487,6 +488,11 @@ final class Transmitter {
             pace(connection, spray.plane, length, nowNs);
         }
         parities.forget(connection);
+    }
+
+    /** Payload of the longest Data packets that the routes of a plane are sure to carry. */
+    private int carried(long plane) {
+        return Math.max(state.config.safePayload, slab.getInt(plane + PlaneRecord.PROVEN_BYTES));
     }
 
     /** A few packets are to be sent, of which the first leaves room for an acknowledgement in front of it. */

@@ -24,22 +24,14 @@ public final class ParityHeader {
     public static final int MIN_PACKETS = 2;
     public static final int MAX_PACKETS = 16;
 
-    /* An entry: how a packet was sent. */
-    /** As {@link DataHeader#PATH}. */
-    public static final int ENTRY_PATH = 0;
-    public static final int ENTRY_EPOCH = 2;
-    /** Flags of the Data packet. */
-    public static final int ENTRY_FLAGS = 3;
-    public static final int ENTRY_PSN = 4;
-    /** CRC32C of its payload. */
-    public static final int ENTRY_CHECKSUM = 8;
-    public static final int ENTRY_LENGTH = 12;
+    /** Most bytes of entries, and of entries and payload. */
+    public static final int MAX_ENTRIES = MAX_PACKETS * ParityEntry.LENGTH;
+    public static final int MAX_CONTENT = DataHeader.MAX_PAYLOAD;
 
     static {
         Layout.checkPacket("ParityHeader", LENGTH, OPCODE, 1, COUNT, 1, Prefix.DESTINATION_CID, 4, 12, 12, STREAM, 4, SSN, 4, DataHeader.MSN, 4,
                 LAST_BYTES, 2, PACKET_BYTES, 2, DataHeader.REMOTE_ADDRESS, 8, DataHeader.REMOTE_KEY, 4, DataHeader.OFFSET, 4,
                 DataHeader.MESSAGE_LENGTH, 4, DataHeader.IMMEDIATE, 4);
-        Layout.check("entry of ParityHeader", ENTRY_LENGTH, ENTRY_PATH, 2, ENTRY_EPOCH, 1, ENTRY_FLAGS, 1, ENTRY_PSN, 4, ENTRY_CHECKSUM, 4);
     }
 
     private ParityHeader() {
@@ -65,43 +57,13 @@ public final class ParityHeader {
         return Bytes.getU16(at + PACKET_BYTES);
     }
 
+    public static void packetBytes(long at, int value) {
+        Bytes.putShort(at + PACKET_BYTES, value);
+    }
+
     /** Length of header and entries. */
     public static int length(long at) {
-        return LENGTH + count(at) * ENTRY_LENGTH;
-    }
-
-    /** The entry of packet {@code i}, from the first entry's address. */
-    public static long entry(long entries, int i) {
-        return entries + (long) i * ENTRY_LENGTH;
-    }
-
-    public static int path(long entry) {
-        return Bytes.getU16(entry + ENTRY_PATH);
-    }
-
-    public static int epoch(long entry) {
-        return Bytes.getU8(entry + ENTRY_EPOCH);
-    }
-
-    public static int flags(long entry) {
-        return Bytes.getU8(entry + ENTRY_FLAGS);
-    }
-
-    public static int psn(long entry) {
-        return Bytes.getInt(entry + ENTRY_PSN);
-    }
-
-    public static int checksum(long entry) {
-        return Bytes.getInt(entry + ENTRY_CHECKSUM);
-    }
-
-    /** Writes the entry of a Data packet. */
-    public static void entry(long entry, long data, int checksum) {
-        Bytes.putShort(entry + ENTRY_PATH, DataHeader.path(data));
-        Bytes.putByte(entry + ENTRY_EPOCH, DataHeader.epoch(data));
-        Bytes.putByte(entry + ENTRY_FLAGS, Prefix.flags(data));
-        Bytes.putInt(entry + ENTRY_PSN, DataHeader.psn(data));
-        Bytes.putInt(entry + ENTRY_CHECKSUM, checksum);
+        return LENGTH + count(at) * ParityEntry.LENGTH;
     }
 
     /**
@@ -112,10 +74,11 @@ public final class ParityHeader {
         int bytes = packetBytes(at);
         int length = i + 1 == count(at) ? lastBytes(at) : bytes;
         Bytes.putByte(at + Prefix.VERSION_TYPE, Prefix.versionTypeOf(Type.DATA));
-        Prefix.flags(at, flags(entry));
+        Prefix.flags(at, ParityEntry.flags(entry));
         DataHeader.floorDistance(at, 0);
-        Bytes.putInt(at + DataHeader.PATH, path(entry) << 16 | epoch(entry) << 8);
-        DataHeader.psn(at, psn(entry));
+        Bytes.putInt(at + DataHeader.PATH, ParityEntry.path(entry) << 16 | ParityEntry.epoch(entry) << 8);
+        DataHeader.psn(at, ParityEntry.psn(entry));
+        DataHeader.timestamp(at, 0);
         DataHeader.ssn(at, DataHeader.ssn(at) + i);
         DataHeader.demand(at, 0);
         DataHeader.payloadLength(at, length);

@@ -198,7 +198,7 @@ public final class Validate {
             return Malformation.BAD_CID;
         }
         int last = ParityHeader.lastBytes(at);
-        if (last == 0 || last > bytes || bytes > DataHeader.MAX_PAYLOAD) {
+        if (last == 0 || last > bytes || bytes + count * ParityEntry.LENGTH > ParityHeader.MAX_CONTENT) {
             return Malformation.BAD_PAYLOAD_LENGTH;
         }
         int opcode = DataHeader.opcode(at);
@@ -211,13 +211,13 @@ public final class Validate {
             return Malformation.BAD_MESSAGE_LENGTH;
         }
         for (int i = 0; i < count; i++) {
-            long entry = ParityHeader.entry(at + ParityHeader.LENGTH, i);
-            if (DataHeader.planeOf(ParityHeader.path(entry)) >= Tlv.MAX_PLANES) {
+            long entry = ParityEntry.at(at + ParityHeader.LENGTH, i);
+            if (DataHeader.planeOf(ParityEntry.path(entry)) >= Tlv.MAX_PLANES) {
                 return Malformation.BAD_PATH;
             }
             boolean mayEnd = i + 1 == count;
-            boolean ends = (ParityHeader.flags(entry) & DataHeader.LAST) != 0;
-            if (ends ? !mayEnd : mayEnd && (last < bytes || opcode == Opcode.WRITE && end == message)) {
+            boolean ends = (ParityEntry.flags(entry) & DataHeader.LAST) != 0;
+            if (ends ? !mayEnd || opcode == Opcode.WRITE && end != message : mayEnd && (last < bytes || end == message)) {
                 return Malformation.BAD_LAST;
             }
         }

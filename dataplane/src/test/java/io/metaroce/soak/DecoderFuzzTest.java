@@ -12,6 +12,8 @@ import io.metaroce.wire.Bytes;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.ParityEntry;
+import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.RefuseHeader;
@@ -66,7 +68,7 @@ class DecoderFuzzTest {
 
     @ParameterizedTest
     @ValueSource(ints = {Type.INIT, Type.CHALLENGE, Type.ACCEPT, Type.REFUSE, Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK,
-            Type.RESET, Type.SEALED})
+            Type.RESET, Type.SEALED, Type.PARITY})
     @Requirement({"MR-PKT-030", "MR-PKT-031"})
     void aMillion(int type) {
         List<byte[]> valid = samples(type);
@@ -137,6 +139,10 @@ class DecoderFuzzTest {
                 yield digest + Bytes.getInt(at + DataHeader.IMMEDIATE) + payload(at + DataHeader.LENGTH, DataHeader.payloadLength(at));
             }
             case Type.ACK -> digest + (AckHeader.isFollowed(at) ? follower(length) : blocks(length));
+            case Type.PARITY -> {
+                assertEquals(length, ParityHeader.length(at) + ParityHeader.packetBytes(at));
+                yield digest + entries() + payload(at + ParityHeader.length(at), ParityHeader.packetBytes(at));
+            }
             case Type.INIT -> {
                 assertEquals(length, InitHeader.LENGTH + InitHeader.tlvBytes(at));
                 yield digest + tlvs(at + InitHeader.LENGTH, InitHeader.tlvBytes(at));
@@ -182,6 +188,15 @@ class DecoderFuzzTest {
             digest = digest * 31 + ControlBlock.kind(block) + ControlBlock.value(block);
         }
         assertEquals(length, block - at, "blocks end where the datagram ends");
+        return digest;
+    }
+
+    private long entries() {
+        long digest = 0;
+        for (int i = 0; i < ParityHeader.count(at); i++) {
+            long entry = ParityEntry.at(at + ParityHeader.LENGTH, i);
+            digest = digest * 31 + ParityEntry.path(entry) + ParityEntry.psn(entry) + ParityEntry.checksum(entry);
+        }
         return digest;
     }
 

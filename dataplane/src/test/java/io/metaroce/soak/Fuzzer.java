@@ -253,7 +253,8 @@ final class Fuzzer {
 
     private void seal(Host to, int length) {
         int type = Prefix.type(MEMORY);
-        boolean connected = type == Type.DATA || type == Type.ACK || type == Type.PROBE || type == Type.CLOSE || type == Type.CLOSE_ACK;
+        boolean connected = type == Type.DATA || type == Type.ACK || type == Type.PROBE || type == Type.CLOSE || type == Type.CLOSE_ACK
+                || type == Type.PARITY;
         seal(MEMORY, length, connected ? tags.getOrDefault(Prefix.destinationCid(MEMORY), 0) : 0);
     }
 

@@ -42,6 +42,9 @@ public final class Mutants {
             new Mutant("a PSN is used twice", "PathSender", "sent", new SamePsn()),
             new Mutant("another route without a new epoch", "PathSender", "newRoute", Mutant.callIs("Slab.addInt", 0)),
             new Mutant("probes stay unanswered", "PathReceiver", "probe", Mutant.returns(0, CD_boolean)),
+            new Mutant("a lost packet is made of whatever lies there", "ParityReceiver", "restore", Mutant.returns(1, CD_boolean)),
+            new Mutant("Parity outlives the context it speaks of", "EndpointState", "forgetParities", Mutant.returns(0, CD_void)),
+            new Mutant("any packet is taken for the one that was made", "StreamSender", "is", Mutant.returns(1, CD_boolean)),
             // Order, completion, credit.
             new Mutant("a message completes before it has arrived", "StreamSender", "isDone", Mutant.returns(1, CD_boolean)),
             new Mutant("a message completes before its turn", "StreamSender", "isDone", Mutant.jumpAfter("StreamSender.hasArrived", 0, 1, false)),

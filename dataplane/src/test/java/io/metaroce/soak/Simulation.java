@@ -211,7 +211,7 @@ final class Simulation {
     private boolean nothingLives() {
         for (Host h : hosts) {
             Endpoint e = h.endpoint;
-            if (!h.sides.isEmpty() || e.liveConnections() + e.parkedConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveWindows()
+            if (!h.sides.isEmpty() || e.liveConnections() + e.parkedConnections() + e.liveStreams() + e.liveWorkRequests() + e.livePackets() + e.liveParities() + e.liveWindows()
                     + e.liveSegmentLists() - (h.shared == null ? 0 : h.shared.lists()) + e.liveInlineRequests() != 0) {
                 return false;
             }
@@ -247,7 +247,7 @@ final class Simulation {
             Endpoint e = h.endpoint;
             s.append(h).append(" holds ").append(e.liveConnections()).append(" connections, ").append(e.parkedConnections()).append(" parked, ").append(e.liveStreams()).append(" streams, ")
                     .append(e.liveWorkRequests()).append(" requests, ").append(e.livePackets()).append(" packets, ")
-                    .append(e.liveWindows()).append(" windows; ");
+                    .append(e.liveParities()).append(" parities, ").append(e.liveWindows()).append(" windows; ");
             for (Side side : h.sides.values()) {
                 if (side.isIdle() && side.state == Side.UP && model.pathsAreGood(side)) {
                     continue;

@@ -11,6 +11,8 @@ import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.ParityEntry;
+import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
@@ -23,6 +25,8 @@ import io.metaroce.wire.Serial;
 import io.metaroce.wire.Tlv;
 import io.metaroce.wire.Type;
 import io.metaroce.wire.Validate;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -96,6 +100,8 @@ final class Wire {
     }
 
     private final Model model;
+    /** Header of a packet that a Parity packet speaks of. */
+    private final MemorySegment made = Arena.ofAuto().allocate(ParityHeader.LENGTH);
     private final Map<Name, Flow> flows = new HashMap<>();
     private final Set<Challenge> challenged = new HashSet<>();
     private final Map<Name, Heard> heard = new HashMap<>();
@@ -160,6 +166,7 @@ final class Wire {
                 }
             }
             case Type.PROBE -> probe(from, at, plane, port);
+            case Type.PARITY -> parity(from, at);
             case Type.PARK -> model.count(Check.PARK_SENT);
             case Type.PARK_ACK -> {
                 model.count(Check.PARK_ACK_SENT);
@@ -200,7 +207,7 @@ final class Wire {
     /** Nothing but a challenge goes to an address that was stated, before somebody answered there. */
     private void askedFirst(Host from, long at, int plane, int generation) {
         boolean ofConnection = switch (Prefix.type(at)) {
-            case Type.DATA, Type.ACK, Type.PROBE, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK -> true;
+            case Type.DATA, Type.ACK, Type.PROBE, Type.PARITY, Type.CLOSE, Type.CLOSE_ACK, Type.PARK, Type.PARK_ACK -> true;
             case Type.PLANE -> PlaneHeader.kind(at) != PlaneHeader.CHALLENGE;
             default -> false;
         };
@@ -430,6 +437,25 @@ final class Wire {
         model.count(Check.PROBED);
     }
 
+    /** What can be made of it is what was sent. */
+    private void parity(Host from, long at) {
+        Flow flow = flow(from, Prefix.destinationCid(at));
+        require(!flow.parked, from, "parity on a connection that is parked", at);
+        Line line = flow.lines.get(DataHeader.stream(at));
+        for (int i = 0; i < ParityHeader.count(at); i++) {
+            Bytes.copy(at, made.address(), ParityHeader.LENGTH);
+            long entry = ParityEntry.at(at + ParityHeader.LENGTH, i);
+            ParityHeader.toData(made.address(), entry, i);
+            int ssn = DataHeader.ssn(made.address());
+            require(line != null && line.next - ssn > 0 && line.next - ssn <= Line.KEPT, from, "parity of SSN " + ssn + ", which was not sent", at);
+            require(line.meaning[ssn & Line.KEPT - 1] == meaning(made.address()), from, "parity makes something else of SSN " + ssn, at);
+            Lane lane = flow.lanes[ParityEntry.path(entry)];
+            require(lane != null && (lane.epoch != ParityEntry.epoch(entry) || lane.nextPsn - ParityEntry.psn(entry) > 0), from,
+                    "parity of PSN " + ParityEntry.psn(entry) + ", which was not sent", at);
+        }
+        model.count(Check.PARITY);
+    }
+
     // ---- acknowledgements ----
 
     private void ack(Host from, Host to, long at, int plane) {
@@ -471,6 +497,7 @@ final class Wire {
                 require(ControlBlock.cause(block) >= Cause.BAD_KEY, from, "a NAK without a cause", at);
                 model.count(Check.NAK);
             }
+            case ControlBlock.REBUILT -> model.count(Check.REBUILT);
             case ControlBlock.CREDIT_REQUEST -> model.count(Check.CREDIT_REQUEST);
             case ControlBlock.STREAM_RESET -> model.count(Check.STREAM_RESET);
             case ControlBlock.STREAM_ERROR_CONFIRM -> model.count(Check.CONFIRM);

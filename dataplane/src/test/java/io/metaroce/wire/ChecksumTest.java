@@ -94,7 +94,7 @@ class ChecksumTest {
     }
 
     @Test
-    @Requirement("MR-CRC-003")
+    @Requirement({"MR-CRC-001", "MR-CRC-003"})
     void coverageByIntegrityAndOpcode() {
         Datagram d = Datagram.ofLength(DataHeader.LENGTH + 8);
         Prefix.write(d.at(), Type.DATA, 1);
@@ -105,6 +105,13 @@ class ChecksumTest {
         }
         Prefix.write(d.at(), Type.ACK, 1);
         assertEquals(d.length, Checksum.coveredLength(d.at(), d.length, false));
+
+        Datagram parity = Datagram.ofLength(ParityHeader.LENGTH + 2 * ParityEntry.LENGTH + 8);
+        Prefix.write(parity.at(), Type.PARITY, 1);
+        ParityHeader.count(parity.at(), 2);
+        for (boolean full : new boolean[] {true, false}) {
+            assertEquals(parity.length - 8, Checksum.coveredLength(parity.at(), parity.length, full), "each packet's payload has its own");
+        }
     }
 
     /**

@@ -6,11 +6,18 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** The fields of a header class, found by their accessors: a getter {@code name(long)} with a setter of the same name. */
 final class Fields {
     static final List<Class<?>> HEADERS = List.of(Prefix.class, DataHeader.class, AckHeader.class, PathBlock.class, ControlBlock.class, ProbeHeader.class,
-            CloseHeader.class, ParkHeader.class, PlaneHeader.class, InitHeader.class, ChallengeHeader.class, AcceptHeader.class, RefuseHeader.class, ResetHeader.class);
+            ParityHeader.class, ParityEntry.class, CloseHeader.class, ParkHeader.class, PlaneHeader.class, InitHeader.class, ChallengeHeader.class,
+            AcceptHeader.class, RefuseHeader.class, ResetHeader.class);
+    /** What stands behind a header, and so has no prefix. */
+    static final Set<Class<?>> BLOCKS = Set.of(PathBlock.class, ControlBlock.class, ParityEntry.class);
+    /** Fields of a Data packet that a Parity packet has too. */
+    private static final Set<String> OF_PARITY = Set.of("opcode", "stream", "ssn", "msn", "remoteAddress", "remoteKey", "offset", "immReceiveIndex",
+            "messageLength", "immediate");
 
     record Accessor(Class<?> header, String name, int offset, Method getter, Method setter) {
         long get(long at) {
@@ -40,8 +47,11 @@ final class Fields {
     /** Those of a datagram's header include the prefix that they all have. */
     static List<Accessor> of(Class<?> header) {
         List<Accessor> found = declaredBy(header);
-        if (header != Prefix.class && header != PathBlock.class && header != ControlBlock.class) {
+        if (header != Prefix.class && !BLOCKS.contains(header)) {
             found.addAll(declaredBy(Prefix.class));
+        }
+        if (header == ParityHeader.class) {
+            declaredBy(DataHeader.class).stream().filter(f -> OF_PARITY.contains(f.name)).forEach(found::add);
         }
         return found;
     }
@@ -77,6 +87,7 @@ final class Fields {
             case Type.DATA -> DataHeader.class;
             case Type.ACK -> AckHeader.class;
             case Type.PROBE -> ProbeHeader.class;
+            case Type.PARITY -> ParityHeader.class;
             case Type.CLOSE, Type.CLOSE_ACK -> CloseHeader.class;
             case Type.PARK, Type.PARK_ACK -> ParkHeader.class;
             case Type.PLANE -> PlaneHeader.class;

@@ -142,6 +142,7 @@ class ValidateTest {
                 }
                 yield end + AckHeader.controlBlocks(at) * ControlBlock.LENGTH;
             }
+            case Type.PARITY -> ParityHeader.length(at) + ParityHeader.packetBytes(at);
             case Type.INIT -> walkTlvs(at, InitHeader.LENGTH, InitHeader.tlvBytes(at));
             case Type.ACCEPT -> walkTlvs(at, AcceptHeader.LENGTH, AcceptHeader.tlvBytes(at));
             case Type.REFUSE -> RefuseHeader.LENGTH + RefuseHeader.textBytes(at);
@@ -191,6 +192,30 @@ class ValidateTest {
         Prefix.flags(at, DataHeader.LAST);
         assertEquals(0, longest.check());
         DataHeader.offset(at, DataHeader.MAX_MESSAGE - DataHeader.MAX_PAYLOAD + 1);
+        assertEquals(Malformation.BAD_MESSAGE_LENGTH, longest.check());
+    }
+
+    @Test
+    @Requirement({"MR-PKT-015", "MR-PKT-048", "MR-PKT-049", "MR-PKT-051"})
+    void limitsOfParityAreInclusive() {
+        int bytes = ParityHeader.MAX_CONTENT - ParityHeader.MAX_ENTRIES;
+        int before = DataHeader.MAX_MESSAGE - ParityHeader.MAX_PACKETS * bytes;
+        Datagram longest = Datagram.ofLength(16_448);
+        long at = longest.at();
+        Prefix.write(at, Type.PARITY, 1);
+        DataHeader.opcode(at, Opcode.WRITE);
+        ParityHeader.count(at, ParityHeader.MAX_PACKETS);
+        ParityHeader.packetBytes(at, bytes);
+        ParityHeader.lastBytes(at, bytes);
+        DataHeader.messageLength(at, DataHeader.MAX_MESSAGE);
+        DataHeader.offset(at, before - 1);
+        assertEquals(0, longest.check());
+        DataHeader.offset(at, before);
+        assertEquals(Malformation.BAD_LAST, longest.check());
+        long last = ParityEntry.at(at + ParityHeader.LENGTH, ParityHeader.MAX_PACKETS - 1);
+        ParityEntry.flags(last, DataHeader.LAST);
+        assertEquals(0, longest.check());
+        DataHeader.offset(at, before + 1);
         assertEquals(Malformation.BAD_MESSAGE_LENGTH, longest.check());
     }
 

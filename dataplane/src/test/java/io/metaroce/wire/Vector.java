@@ -12,7 +12,7 @@ import java.util.Map;
 
 /** A vector of {@code spec/vectors}; the format is described in the README there. */
 record Vector(String file, String name, Map<String, String> values) {
-    static final List<String> WELL_FORMED = List.of("data.txt", "ack.txt", "control.txt", "handshake.txt");
+    static final List<String> WELL_FORMED = List.of("data.txt", "ack.txt", "parity.txt", "control.txt", "handshake.txt");
 
     static List<Vector> read(String file) {
         try {

@@ -29,6 +29,10 @@ class VectorTest {
         return wellFormed().filter(Vector::isEncodable);
     }
 
+    static Stream<Vector> parities() {
+        return Vector.read("parity.txt").stream();
+    }
+
     static Stream<Vector> malformed() {
         return Vector.read("malformed.txt").stream();
     }
@@ -48,6 +52,11 @@ class VectorTest {
         if (header == AckHeader.class) {
             decodeBlocks(v, d.at());
             assertEquals(v.values().getOrDefault("follower", ""), d.hex().substring(2 * AckHeader.length(d.at())));
+        }
+        if (header == ParityHeader.class) {
+            for (int i = 0; i < ParityHeader.count(d.at()); i++) {
+                checkFields(v, "entry" + i + ".", ParityEntry.class, ParityEntry.at(d.at() + ParityHeader.LENGTH, i));
+            }
         }
         if (header == InitHeader.class || header == AcceptHeader.class) {
             decodeTlvs(v, d.at() + Fields.lengthOf(header), d.length - Fields.lengthOf(header));
@@ -123,6 +132,43 @@ class VectorTest {
         return HexFormat.of().formatHex(value);
     }
 
+    /** The payload of a Parity packet and those of all packets but one leave that one, and header and entry what is needed to take it. */
+    @ParameterizedTest
+    @MethodSource("parities")
+    @Requirement("MR-PKT-015")
+    void everyPacketIsMadeOfTheOthers(Vector v) {
+        Datagram parity = v.datagram();
+        int count = ParityHeader.count(parity.at());
+        for (int i = 0; i < count; i++) {
+            Datagram d = v.datagram();
+            int payload = ParityHeader.length(d.at());
+            for (int other = 0; other < count; other++) {
+                if (other != i) {
+                    xor(v, other, d.at() + payload);
+                }
+            }
+            ParityHeader.toData(d.at(), ParityEntry.at(d.at() + ParityHeader.LENGTH, i), i);
+            int length = DataHeader.payloadLength(d.at());
+            assertEquals(v.get("packet" + i), d.hex().substring(2 * payload, 2 * (payload + length)));
+            Datagram made = Datagram.ofHex(d.hex().substring(0, 2 * DataHeader.LENGTH) + v.get("packet" + i));
+            assertEquals("NONE", Malformation.name(made.check()));
+            int bytes = i * ParityHeader.packetBytes(parity.at());
+            assertEquals(DataHeader.ssn(parity.at()) + i, DataHeader.ssn(made.at()));
+            assertEquals(DataHeader.remoteAddress(parity.at()) + bytes, DataHeader.remoteAddress(made.at()));
+            assertEquals(DataHeader.offset(parity.at()) + (DataHeader.opcode(made.at()) == Opcode.WRITE ? bytes : 0), DataHeader.offset(made.at()));
+
+            Datagram told = Datagram.ofLength(ParityEntry.LENGTH);
+            ParityEntry.write(told.at(), made.at(), checksum.of(made.at() + DataHeader.LENGTH, length));
+            int from = 2 * (ParityHeader.LENGTH + i * ParityEntry.LENGTH);
+            assertEquals(parity.hex().substring(from, from + 2 * ParityEntry.LENGTH), told.hex());
+        }
+    }
+
+    private static void xor(Vector v, int packet, long payload) {
+        Datagram d = Datagram.ofHex(v.get("packet" + packet));
+        Bytes.xor(d.at(), payload, d.length);
+    }
+
     @ParameterizedTest
     @MethodSource("encodable")
     @Requirement({"MR-CRC-001", "MR-CRC-003", "MR-GEN-004"})
@@ -144,6 +190,12 @@ class VectorTest {
         }
         if (header == AckHeader.class) {
             put(encodeBlocks(v, at, end), HexFormat.of().parseHex(v.values().getOrDefault("follower", "")));
+        }
+        if (header == ParityHeader.class) {
+            for (int i = 0; i < ParityHeader.count(at); i++) {
+                setFields(v, "entry" + i + ".", ParityEntry.class, ParityEntry.at(end, i));
+                xor(v, i, at + ParityHeader.length(at));
+            }
         }
         encodeTlvs(v, end);
         Prefix.checksum(at, checksum.field(at, Checksum.coveredLength(at, d.length, v.isFull()), v.tag()));
@@ -206,14 +258,15 @@ class VectorTest {
 
     @ParameterizedTest
     @MethodSource("malformed")
-    @Requirement({"MR-ENC-001", "MR-PKT-003", "MR-PKT-004", "MR-PKT-005", "MR-PKT-008", "MR-PKT-011", "MR-PKT-013", "MR-PKT-020", "MR-PKT-021", "MR-PKT-041", "MR-PKT-042", "MR-PKT-043", "MR-PKT-044", "MR-PKT-045",
+    @Requirement({"MR-ENC-001", "MR-PKT-003", "MR-PKT-004", "MR-PKT-005", "MR-PKT-008", "MR-PKT-011", "MR-PKT-013", "MR-PKT-015", "MR-PKT-020", "MR-PKT-021", "MR-PKT-041", "MR-PKT-042", "MR-PKT-043", "MR-PKT-044", "MR-PKT-045",
         "MR-PKT-046", "MR-PKT-047", "MR-PKT-048", "MR-PKT-049", "MR-PKT-050", "MR-PKT-051", "MR-PKT-052", "MR-PKT-053", "MR-PKT-054", "MR-PKT-055", "MR-PKT-056",
         "MR-PKT-057", "MR-PKT-058", "MR-PKT-059", "MR-PKT-060", "MR-CON-002"})
     void malformedIsFound(Vector v) {
         Datagram d = v.datagram();
         assertEquals(v.get("check"), Malformation.name(d.check()));
         if (d.length >= Prefix.LENGTH) {
-            assertEquals(Prefix.checksum(d.at()), checksum.field(d.at(), d.length, v.tag()), "only the malformation is to be wrong");
+            int covered = Prefix.type(d.at()) == Type.PARITY ? Math.min(ParityHeader.length(d.at()), d.length) : d.length;
+            assertEquals(Prefix.checksum(d.at()), checksum.field(d.at(), covered, v.tag()), "only the malformation is to be wrong");
         }
     }
 
@@ -233,7 +286,7 @@ class VectorTest {
                 opcodes.add(DataHeader.opcode(at));
             }
         });
-        assertEquals(13, types.size());
+        assertEquals(14, types.size());
         assertEquals(10, opcodes.size());
     }
 }

@@ -20,6 +20,7 @@ import io.metaroce.transport.TxBurst;
 import io.metaroce.transport.WorkRequest;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.ParityHeader;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -112,8 +113,8 @@ public final class Host implements HostTransport {
             c.sourcePorts[p] = shared.sourcePorts;
         }
         c.payloadMtu = config.payloadMtu;
-        // Every route of the fabric carries it.
-        c.safePayload = config.payloadMtu;
+        // Every route of the fabric carries it, and what Parity packets have beside.
+        c.safePayload = Math.min(config.payloadMtu + ParityHeader.MAX_ENTRIES, ParityHeader.MAX_CONTENT);
         c.pathsPerPlane = config.pathsPerPlane;
         c.ackEvery = config.ackEvery;
         c.ackDelayNs = config.ackDelayNs;
