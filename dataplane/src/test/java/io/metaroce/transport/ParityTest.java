@@ -22,7 +22,6 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -366,22 +365,13 @@ class ParityTest {
         return parities().getLast().bytes();
     }
 
-    private static byte[] changed(byte[] parity, Consumer<ByteBuffer> change) {
-        // Its checksum ends with the entries.
-        int covered = ParityHeader.LENGTH + parity[ParityHeader.COUNT] * ParityEntry.LENGTH;
-        byte[] head = Tap.changed(Arrays.copyOf(parity, covered), change);
-        byte[] made = parity.clone();
-        System.arraycopy(head, 0, made, 0, covered);
-        return made;
-    }
-
     @Test
     @Requirement("MR-FEC-003")
     void aPathThatDoesNotExistIsAViolation() {
         byte[] parity = parity();
         tap.giveB(parity);
         assertEquals(0, p.statsB().violations, "late, but right");
-        tap.giveB(changed(parity, b -> b.putShort(ParityHeader.LENGTH, (short) 0x00ff)));
+        tap.giveB(Tap.changed(parity, b -> b.putShort(ParityHeader.LENGTH, (short) 0x00ff)));
         assertEquals(1, p.statsB().violations);
     }
 
@@ -389,7 +379,7 @@ class ParityTest {
     @Requirement("MR-FEC-003")
     void moreThanWasAgreedOnIsAViolation() {
         byte[] parity = parity();
-        byte[] longer = Arrays.copyOf(changed(parity, b -> {
+        byte[] longer = Arrays.copyOf(Tap.changed(parity, b -> {
             b.putShort(ParityHeader.PACKET_BYTES, (short) (MTU + 1));
             b.putInt(DataHeader.OFFSET, 0);
             b.putInt(DataHeader.MESSAGE_LENGTH, (parity[ParityHeader.COUNT] - 1) * (MTU + 1) + 100);
@@ -403,7 +393,7 @@ class ParityTest {
     void aStreamThatIsNotKnownIsNotMade() {
         byte[] parity = parity();
         int streams = p.b.endpoint.liveStreams();
-        tap.giveB(changed(parity, b -> b.putInt(ParityHeader.STREAM, 5)));
+        tap.giveB(Tap.changed(parity, b -> b.putInt(ParityHeader.STREAM, 5)));
         assertEquals(streams, p.b.endpoint.liveStreams());
         assertEquals(0, Inside.state(p.b.endpoint).parity.used());
     }

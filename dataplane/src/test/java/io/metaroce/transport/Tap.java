@@ -8,6 +8,8 @@ import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.ParityEntry;
+import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
@@ -212,9 +214,12 @@ final class Tap {
         return ByteBuffer.allocate(a.length + b.length).put(a).put(b).array();
     }
 
+    /** Of what is covered with integrity FULL. */
     static int crc(byte[] datagram) {
+        boolean parity = (datagram[4] & 15) == Type.PARITY;
+        int covered = parity ? ParityHeader.LENGTH + datagram[ParityHeader.COUNT] * ParityEntry.LENGTH : datagram.length;
         CRC32C crc = new CRC32C();
-        crc.update(datagram, 4, datagram.length - 4);
+        crc.update(datagram, 4, covered - 4);
         return (int) crc.getValue();
     }
 
