@@ -193,7 +193,7 @@ class SealingTest {
             ByteBuffer.wrap(d).putInt(0, 1_000 + i).putInt(4, 0x1b00_0000).putInt(8, p.ab).putLong(d.length - 8, -1);
             long violations = p.statsA().violations;
             p.net.inject(p.a, 0, p.b.config.localAddresses[0], random.nextInt(4), d);
-            if (d[12] >>> 4 != 1 || (type < Type.DATA || type > Type.CLOSE_ACK) && (type < Type.PARK || type > Type.PLANE)) {
+            if (d[12] >>> 4 != 1 || (type < Type.DATA || type > Type.CLOSE_ACK) && (type < Type.PARK || type > Type.PARITY)) {
                 assertEquals(violations + 1, p.statsA().violations, "byte " + d[12]);
                 counted++;
             }

@@ -59,7 +59,7 @@ public final class Floods {
         random.nextBytes(bytes);
         if (variant != 0) {
             int version = variant == 1 ? 2 + random.nextInt(14) : Prefix.VERSION;
-            int type = variant == 2 ? 15 : variant == 3 ? Type.DATA : variant == 4 ? Type.PARK : Type.CLOSE;
+            int type = variant == 2 ? 0 : variant == 3 ? Type.DATA : variant == 4 ? Type.PARK : Type.CLOSE;
             // No CID is 0.
             ByteBuffer.wrap(bytes).put(Prefix.VERSION_TYPE, (byte) (version << 4 | type)).put(Prefix.DESTINATION_CID, (byte) 1);
             if (variant < 0) {

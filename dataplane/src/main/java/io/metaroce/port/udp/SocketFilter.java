@@ -10,6 +10,7 @@ import io.metaroce.wire.ChallengeHeader;
 import io.metaroce.wire.CloseHeader;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.InitHeader;
+import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.ParkHeader;
 import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
@@ -76,6 +77,7 @@ final class SocketFilter {
             f.type(Type.ACK, AckHeader.LENGTH);
             f.type(Type.SEALED, SealedHeader.MIN_DATAGRAM);
             f.type(Type.PROBE, ProbeHeader.LENGTH);
+            f.type(Type.PARITY, ParityHeader.LENGTH);
             f.type(Type.CLOSE, CloseHeader.LENGTH);
             f.type(Type.CLOSE_ACK, CloseHeader.LENGTH);
             f.type(Type.PARK, ParkHeader.LENGTH);
