@@ -57,7 +57,9 @@ public class TransportBenchmark {
         state = new EndpointState(config, new RegionTable());
         slab = state.slab;
         receiver = new PathReceiver(state);
-        spray = new Spray(state, new Windows(state));
+        Outgoing out = new Outgoing(state);
+        out.begin(new TxBurst(1));
+        spray = new Spray(state, new Windows(state), out);
         timers = new TimerHeap(slab, CONNECTIONS);
         connection = state.takeConnection();
         layOut(connection);

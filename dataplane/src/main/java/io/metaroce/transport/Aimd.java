@@ -58,7 +58,8 @@ final class Aimd {
             float samples = acked * Math.min(1f, DELAY_SAMPLES / w);
             // Marked packets do not gain, however quick they were: of a full queue that drops, what gets through may well be quick.
             samples *= excess < 0 ? 1f - fraction : 1f;
-            w *= Math.clamp(1f - Limits.DELAY_GAIN * samples * Math.clamp(excess, -1f, 1f), 0.5f, 2f);
+            float gain = slab.getInt(path + PathRecord.ACKS) <= Limits.FIRST_PACKETS ? Limits.FIRST_DELAY_GAIN : Limits.DELAY_GAIN;
+            w *= Math.clamp(1f - gain * samples * Math.clamp(excess, -1f, 1f), 0.5f, 2f);
         }
         windows.setFactor(plane, path, w / unit);
     }

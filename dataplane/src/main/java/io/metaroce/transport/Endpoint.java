@@ -121,6 +121,7 @@ public final class Endpoint {
             state.servePacketsWanted();
         }
         replies.drain(out);
+        long waiting = 0;
         while (!out.isFull()) {
             long c = state.urgentTurns.take();
             if (c != 0) {
@@ -131,7 +132,16 @@ public final class Endpoint {
             if (c == 0) {
                 break;
             }
+            if (c == waiting) {
+                // None of the others has anything to send, and ports are as busy as before.
+                state.dataTurns.addFirst(c);
+                break;
+            }
             serve(c, nowNs);
+            if (transmitter.waitsForPort() && isOpen(c)) {
+                state.makeReady(c);
+                waiting = c;
+            }
         }
         return state.anyReady() || !replies.isEmpty();
     }

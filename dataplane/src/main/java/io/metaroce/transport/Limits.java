@@ -124,7 +124,7 @@ public final class Limits {
     static final long LINGER_NS = 50_000_000;
 
     /* Congestion control (spec: "Sender control"). */
-    static final float WINDOW_BDP = 2f;
+    static final float WINDOW_BDP = 1.8f;
     /** Packets beyond its share that a connection may have out, one of several of its sender, while it sees no queue. */
     static final float WINDOW_SLACK = 4f;
     static final float INCREASE_PER_RTT = 4f;
@@ -138,7 +138,14 @@ public final class Limits {
     /** Times its window a round trip that a sender to a far peer may send: bursts of such windows fill any queue. */
     static final float FAR_PACE = 1.2f;
     static final float CE_DECREASE = 0.1f;
-    static final float DELAY_GAIN = 0.2f;
+    static final float DELAY_GAIN = 0.25f;
+    /** The same for the first packets acknowledged on a route, of which nothing is known yet. */
+    static final float FIRST_DELAY_GAIN = 0.9f;
+    static final int FIRST_PACKETS = 3;
+    /** Random part of what a path counts to have out when one is chosen, packets. */
+    static final float SPRAY_NOISE = 0.3f;
+    /** Times the plane's smoothed RTT that a path may have whose packets are still in time for the end of a message. */
+    static final float SLOW_PATH = 1.35f;
     static final float MIN_FACTOR_PACKETS = 0.1f;
     static final float MAX_FACTOR = 3f;
     static final float REVIVED_FACTOR = 0.75f;

@@ -29,6 +29,11 @@ final class Outgoing {
         return burst.count == burst.capacity;
     }
 
+    /** Whether the plane's port is known to be busy with what it has. */
+    boolean isPortBusy(int plane) {
+        return burst.room[plane] <= 0;
+    }
+
     int room() {
         return burst.capacity - burst.count;
     }
@@ -108,6 +113,9 @@ final class Outgoing {
         burst.destinationLow[i] = slab.getLong(plane + PlaneRecord.REMOTE_LOW);
         burst.destinationPort[i] = slab.getInt(plane + PlaneRecord.REMOTE_PORT);
         burst.count = i + 1;
+        if (payloadLength > 0) {
+            burst.room[planeNumber]--;
+        }
     }
 
     /** Commits a datagram of the handshake, which has no tag, to the address that it answers. */

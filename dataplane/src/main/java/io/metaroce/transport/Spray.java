@@ -8,23 +8,33 @@ import io.metaroce.memory.Slab;
  * least in flight for its weight, randomised so that senders do not fall into step.
  */
 final class Spray {
+    /** Random part of a path's load, of 24 bits. */
+    private static final float NOISE = Limits.SPRAY_NOISE * 0x1p-24f;
     private static final float EPSILON = 1e-4f;
+    /** More than what any path has out for its window. */
+    private static final float LAST_CHOICE = 1e6f;
 
     private final EndpointState state;
     private final Slab slab;
     private final Windows windows;
+    private final Outgoing out;
     /* Results of the last choice. */
     long plane;
     int planeNumber;
     long path;
     /** Packets that may go on the path now. */
     int room;
+    /** There was none, but would have been, were the port of some plane not busy. */
+    boolean waitsForPort;
     private long picked;
+    /** RTT, ns, from which on a path is slow where that matters. */
+    private float slowNs;
     private final Prng random;
 
-    Spray(EndpointState state, Windows windows) {
+    Spray(EndpointState state, Windows windows, Outgoing out) {
         this.state = state;
         this.windows = windows;
+        this.out = out;
         slab = state.slab;
         random = state.random;
     }
@@ -40,10 +50,19 @@ final class Spray {
         int bytes = slab.getInt(connection + ConnectionRecord.ROUTE_BYTES);
         boolean runs = state.config.runLength > 1;
         boolean patient = runs && slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0;
+        // Of several connections another one may have room where this one has not: then ports have always something to do.
+        boolean alone = !state.backlogs.areSeveral();
+        boolean ends = wanted < planes * windows.bdpPackets(connection, state.plane(connection, 0));
         float best = Float.MAX_VALUE;
+        waitsForPort = false;
         path = 0;
         for (int p = 0; p < planes; p++) {
             long candidate = state.plane(connection, p);
+            if (alone && out.isPortBusy(p)) {
+                waitsForPort = true;
+                continue;
+            }
+            slowNs = ends ? Limits.SLOW_PATH * slab.getInt(candidate + PlaneRecord.SRTT_NS) : Float.MAX_VALUE;
             if (slab.getInt(candidate + PlaneRecord.STATE) != PlaneRecord.UP || slab.getInt(candidate + PlaneRecord.PROVEN_BYTES) < bytes || isPaced(connection, candidate, nowNs)) {
                 continue;
             }
@@ -68,6 +87,7 @@ final class Spray {
             path = picked;
             room = Math.max(1, free);
         }
+        waitsForPort &= path == 0;
         return path != 0;
     }
 
@@ -118,7 +138,8 @@ final class Spray {
             if (slab.getInt(at + PathRecord.STATE) == PathRecord.GOOD) {
                 good++;
                 noise = noise * 0x19660d + 0x3c6ef35f;
-                float load = (slab.getInt(at + PathRecord.IN_FLIGHT) + (noise >>> 8) * 0x1p-24f) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
+                float load = (slab.getInt(at + PathRecord.IN_FLIGHT) + (noise >>> 8) * NOISE) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
+                load += slab.getInt(at + PathRecord.SRTT_NS) > slowNs ? LAST_CHOICE : 0;
                 least = Math.min(least, (long) Float.floatToRawIntBits(load) << 32 | i);
             }
         }

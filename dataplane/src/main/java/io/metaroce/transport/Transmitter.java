@@ -60,7 +60,7 @@ final class Transmitter {
         this.receiver = receiver;
         this.reads = reads;
         slab = state.slab;
-        spray = new Spray(state, windows);
+        spray = new Spray(state, windows, out);
         parities = new ParitySender(state);
     }
 
@@ -130,6 +130,7 @@ final class Transmitter {
 
     /** Sends what windows allow, up to a quantum; the connection stays ready if more could go at once. */
     void data(long connection, long nowNs) {
+        spray.waitsForPort = false;
         int unsentBefore = slab.getInt(connection + UNSENT_PACKETS);
         int repairs = repairsWaiting(connection);
         long parity = parities.due(connection);
@@ -152,6 +153,9 @@ final class Transmitter {
         while (left > 0 && !out.isFull()) {
             if (parity != 0) {
                 parity(connection, parity, nowNs);
+                if (spray.waitsForPort) {
+                    break;
+                }
                 parity = 0;
                 continue;
             }
@@ -176,6 +180,11 @@ final class Transmitter {
             // With nothing out the time of the check stays in the past: it would wake us at once, and again, while work waits for credit.
             state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
         }
+    }
+
+    /** The connection that had its turn would send more, were the port of some plane not busy. */
+    boolean waitsForPort() {
+        return spray.waitsForPort;
     }
 
     /** Packets of a round trip at the end of what waits, where packets are lost: what is lost there delays all the rest. */
@@ -487,7 +496,9 @@ final class Transmitter {
             state.statsOf(connection).parities++;
             pace(connection, spray.plane, length, nowNs);
         }
-        parities.forget(connection);
+        if (!spray.waitsForPort) {
+            parities.forget(connection);
+        }
     }
 
     /** Payload of the longest Data packets that the routes of a plane are sure to carry. */

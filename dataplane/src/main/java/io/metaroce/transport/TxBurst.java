@@ -5,6 +5,7 @@ import io.metaroce.memory.Slab;
 import io.metaroce.wire.SealedHeader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Datagrams to send, as parallel arrays: what {@link Endpoint#transmit} fills and a port sends.
@@ -22,6 +23,12 @@ public final class TxBurst {
     public final int capacity;
     /** Datagrams present: indices 0 to {@code count - 1}. */
     public int count;
+    /**
+     * By plane: datagrams with payload that its port takes now, beside those in the burst; {@code Integer.MAX_VALUE}, as at first, where that is
+     * not known. Set by the port before each {@link Endpoint#transmit}, which counts down and leaves planes without room to others
+     * (spec: "Spray").
+     */
+    public final int[] room = new int[Limits.MAX_PLANES];
     public final long[] header;
     public final int[] headerLength;
     /** Address of the payload; meaningless where {@link #payloadLength} is 0. */
@@ -48,6 +55,7 @@ public final class TxBurst {
         destinationHigh = new long[capacity];
         destinationLow = new long[capacity];
         destinationPort = new int[capacity];
+        Arrays.fill(room, Integer.MAX_VALUE);
     }
 
     /** Gives each slot staging memory for the longest datagram. Once, at set-up of an endpoint's first transmission. */

@@ -235,6 +235,9 @@ public final class Host implements HostTransport {
     /** Sends what the endpoint has, as far as a burst goes; whether it would have more. */
     private boolean transmit() {
         tx.count = 0;
+        for (int p = 0; p < planes; p++) {
+            tx.room[p] = ports.takes(p) ? 1 : 0;
+        }
         for (int i = 0; i < tx.capacity; i++) {
             slots[i] = packets.take();
             tx.header[i] = packets.header(slots[i]);

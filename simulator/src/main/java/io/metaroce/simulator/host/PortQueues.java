@@ -38,6 +38,11 @@ public final class PortQueues {
         return busy;
     }
 
+    /** Whether the plane's port takes another packet. */
+    public boolean takes(int plane) {
+        return (busy >>> plane & 1) == 0;
+    }
+
     public boolean allBusy() {
         return busy == (1 << planes) - 1;
     }
