@@ -142,8 +142,6 @@ public final class Limits {
     /** The same for the first packets acknowledged on a route, of which nothing is known yet. */
     static final float FIRST_DELAY_GAIN = 0.9f;
     static final int FIRST_PACKETS = 3;
-    /** Random part of what a path counts to have out when one is chosen, packets. */
-    static final float SPRAY_NOISE = 0.3f;
     /** Times the plane's smoothed RTT that a path may have whose packets are still in time for the end of a message. */
     static final float SLOW_PATH = 1.35f;
     static final float MIN_FACTOR_PACKETS = 0.1f;

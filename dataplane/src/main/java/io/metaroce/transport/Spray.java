@@ -8,8 +8,6 @@ import io.metaroce.memory.Slab;
  * least in flight for its weight, randomised so that senders do not fall into step.
  */
 final class Spray {
-    /** Random part of a path's load, of 24 bits. */
-    private static final float NOISE = Limits.SPRAY_NOISE * 0x1p-24f;
     private static final float EPSILON = 1e-4f;
     /** More than what any path has out for its window. */
     private static final float LAST_CHOICE = 1e6f;
@@ -138,7 +136,7 @@ final class Spray {
             if (slab.getInt(at + PathRecord.STATE) == PathRecord.GOOD) {
                 good++;
                 noise = noise * 0x19660d + 0x3c6ef35f;
-                float load = (slab.getInt(at + PathRecord.IN_FLIGHT) + (noise >>> 8) * NOISE) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
+                float load = (slab.getInt(at + PathRecord.IN_FLIGHT) + (noise >>> 8) * 0x1p-24f) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
                 load += slab.getInt(at + PathRecord.SRTT_NS) > slowNs ? LAST_CHOICE : 0;
                 least = Math.min(least, (long) Float.floatToRawIntBits(load) << 32 | i);
             }
