@@ -120,7 +120,8 @@ final class EndpointState {
                 + Slab.roundUp(config.maxSegments > 1 ? config.payloadMtu : 0)
                 + RecordPool.bytes(inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests)
                 + RecordPool.bytes(ParkedRecord.bytes(config.planes()), config.maxParked) + Names.bytes(n, config.maxParked)
-                + RecordPool.bytes(ParityRecord.bytes(config), Limits.PARITIES) + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64) + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount);
+                + RecordPool.bytes(ParityRecord.bytes(config), Limits.PARITIES) + Slab.roundUp(Limits.MAX_PAYLOAD_MTU + 64)
+                + LongMap.bytes(streamCount) + CompletionQueue.bytes(completionCount);
         slab = config.memory == null ? new Slab(bytes) : new Slab(bytes, config.memory);
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);

@@ -110,7 +110,7 @@ final class ParityReceiver {
     private boolean rebuild(long connection, long record, int missing) {
         long header = record + ParityRecord.HEADER;
         long entry = ParityEntry.at(record + ParityRecord.ENTRIES, missing);
-        if (state.config.placesPayload && !restore(connection, record, missing, ParityEntry.checksum(entry))) {
+        if (!mayBeRead(connection, header) || state.config.placesPayload && !restore(record, missing, ParityEntry.checksum(entry))) {
             return false;
         }
         ParityHeader.toData(header, entry, missing);
@@ -125,23 +125,24 @@ final class ParityReceiver {
         return true;
     }
 
+    /** What the peer may only write must not show in what is made for it. */
+    private boolean mayBeRead(long connection, long header) {
+        int bytes = (ParityHeader.count(header) - 1) * ParityHeader.packetBytes(header) + ParityHeader.lastBytes(header);
+        return state.regions.check(DataHeader.remoteKey(header), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN),
+                DataHeader.remoteAddress(header), bytes, Access.REMOTE_WRITE | Access.REMOTE_READ) == RegionTable.OK;
+    }
+
     /** Turns the payload of the record into that of the missing packet; false if the others are no longer what they were. */
-    private boolean restore(long connection, long record, int missing, int checksum) {
+    private boolean restore(long record, int missing, int checksum) {
         long header = record + ParityRecord.HEADER;
         long payload = record + ParityRecord.PAYLOAD;
         int bytes = ParityHeader.packetBytes(header);
-        int count = ParityHeader.count(header);
-        int all = (count - 1) * bytes + ParityHeader.lastBytes(header);
-        long address = DataHeader.remoteAddress(header);
-        if (state.regions.check(DataHeader.remoteKey(header), slab.getInt(connection + ConnectionRecord.PROTECTION_DOMAIN), address, all,
-                Access.REMOTE_WRITE) != RegionTable.OK) {
-            return false;
-        }
-        for (int i = 0; i < count; i++) {
+        int end = ParityHeader.count(header) - 1;
+        for (int i = 0; i <= end; i++) {
             if (i != missing) {
-                Bytes.xor(address + (long) i * bytes, payload, i + 1 == count ? ParityHeader.lastBytes(header) : bytes);
+                Bytes.xor(DataHeader.remoteAddress(header) + (long) i * bytes, payload, i == end ? ParityHeader.lastBytes(header) : bytes);
             }
         }
-        return state.checksum.of(payload, missing + 1 == count ? ParityHeader.lastBytes(header) : bytes) == checksum;
+        return state.checksum.of(payload, missing == end ? ParityHeader.lastBytes(header) : bytes) == checksum;
     }
 }

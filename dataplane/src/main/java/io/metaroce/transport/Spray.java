@@ -120,16 +120,24 @@ final class Spray {
         int active = active(paths, window);
         long first = state.path(connection, number, 0);
         float unit = slab.getFloat(candidate + PlaneRecord.UNIT) * paths / active;
-        // Least loaded first, without a branch that depends on the loads: they can't be predicted. Room is looked at afterwards.
-        long least = leastLoaded(first, paths, active);
+        // Least loaded first, without a branch that depends on the loads: they can't be predicted. Room, and how slow it is, are looked at afterwards.
+        int noise = random.nextInt();
+        long least = leastLoaded(first, paths, active, noise, Float.MAX_VALUE);
+        if (least != Long.MAX_VALUE && slab.getInt(first + (least & 0xffff) * PathRecord.BYTES + PathRecord.SRTT_NS) > slowNs) {
+            least = leastLoaded(first, paths, active, noise, slowNs);
+        }
         picked = first + (least & 0xffff) * PathRecord.BYTES;
         return least != Long.MAX_VALUE && hasRoom(picked, unit) || pickWithRoom(first, paths, active, unit);
     }
 
-    /** Load, as the bits of a positive float, above the index of the path; {@code Long.MAX_VALUE} if no path is good. */
-    private long leastLoaded(long first, int paths, int active) {
-        // One draw serves all paths: the rest of the noise is a linear congruence.
-        int noise = random.nextInt();
+    /**
+     * Load, as the bits of a positive float, above the index of the path; {@code Long.MAX_VALUE} if no path is good.
+     *
+     * @param noise one draw that serves all paths: the rest is a linear congruence
+     * @param slowNs paths with a longer RTT come last
+     */
+    private long leastLoaded(long first, int paths, int active, int noise, float slowNs) {
+        boolean spares = slowNs < Float.MAX_VALUE;
         long least = Long.MAX_VALUE;
         long at = first;
         for (int i = 0, good = 0; i < paths && good < active; i++, at += PathRecord.BYTES) {
@@ -137,7 +145,7 @@ final class Spray {
                 good++;
                 noise = noise * 0x19660d + 0x3c6ef35f;
                 float load = (slab.getInt(at + PathRecord.IN_FLIGHT) + (noise >>> 8) * 0x1p-24f) * slab.getFloat(at + PathRecord.INVERSE_FACTOR);
-                load += slab.getInt(at + PathRecord.SRTT_NS) > slowNs ? LAST_CHOICE : 0;
+                load += spares && slab.getInt(at + PathRecord.SRTT_NS) > slowNs ? LAST_CHOICE : 0;
                 least = Math.min(least, (long) Float.floatToRawIntBits(load) << 32 | i);
             }
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import io.metaroce.memory.Access;
 import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.Cause;
 import io.metaroce.wire.ControlBlock;
@@ -16,6 +17,7 @@ import io.metaroce.wire.ParityEntry;
 import io.metaroce.wire.ParityHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -303,7 +305,7 @@ class ParityTest {
         if (deregistered) {
             p.regionsB.deregister(p.memoryB);
         } else {
-            p.memoryB.segment().set(java.lang.foreign.ValueLayout.JAVA_BYTE, changed, (byte) ~p.memoryA.segment().get(java.lang.foreign.ValueLayout.JAVA_BYTE, 38 * MTU));
+            p.memoryB.segment().set(ValueLayout.JAVA_BYTE, changed, (byte) ~p.memoryA.segment().get(ValueLayout.JAVA_BYTE, 38 * MTU));
         }
         silent = false;
         assertTrue(p.until(10_000_000, () -> !p.completionsA.isEmpty()));
@@ -315,6 +317,20 @@ class ParityTest {
         }
         p.run(1_000_000);
         assertEquals(0, Inside.state(p.b.endpoint).parity.used());
+    }
+
+    @Test
+    @Requirement("MR-FEC-005")
+    void whatThePeerMayNotReadMakesNothing() {
+        start();
+        int key = p.regionsB.register(0, p.memoryB.segment(), Access.LOCAL_WRITE | Access.REMOTE_WRITE).key();
+        lost.add(40);
+        WorkRequest write = p.request(Opcode.WRITE, 0, 0, MESSAGE, TO, 1);
+        write.remoteKey = key;
+        p.post(write);
+        assertDone(MESSAGE);
+        assertFalse(parities().isEmpty());
+        assertEquals(0, p.statsB().rebuilt);
     }
 
     @Test

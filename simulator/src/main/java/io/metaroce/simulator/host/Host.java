@@ -103,7 +103,7 @@ public final class Host implements HostTransport {
         slots = shared.slots;
         planes = fabric.topology().planes();
         RegionTable regions = new RegionTable();
-        region = regions.register(0, shared.memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+        region = regions.register(0, shared.memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
         long rate = fabric.topology().hostRate(number);
         EndpointConfig c = new EndpointConfig();
         c.localAddresses = new NetAddress[planes];
