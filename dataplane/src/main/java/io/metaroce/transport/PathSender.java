@@ -188,7 +188,7 @@ final class PathSender {
     }
 
     /** The peer has a packet that was sent on this path. If it is out, its PSN is still waited for, but it is not repeated. */
-    void onRebuilt(long plane, long path, long stream, int ssn) {
+    void onRebuilt(long connection, long plane, long path, long stream, int ssn, long nowNs) {
         for (long packet = slab.getLong(path + PathRecord.OUT_HEAD); packet != 0; packet = slab.getLong(packet + PacketRecord.NEXT)) {
             if (streams.is(packet, stream, ssn)) {
                 streams.onPacketAcked(packet);
@@ -207,6 +207,7 @@ final class PathSender {
                 state.append(path + PathRecord.RTX_HEAD, path + PathRecord.RTX_TAIL, packet);
             }
         }
+        leaveIfDrained(connection, plane, path, nowNs);
     }
 
     private boolean isLong(long packet) {
@@ -265,11 +266,16 @@ final class PathSender {
             aimd.onAck(connection, plane, path, acked, marked, rttNs, slab.getFloat(plane + PlaneRecord.SHARE));
             considerNewRoute(connection, plane, path);
         }
+        leaveIfDrained(connection, plane, path, nowNs);
+        state.makeReady(connection);
+    }
+
+    /** The last packet that a route to be left had out, or to repeat, is settled. */
+    void leaveIfDrained(long connection, long plane, long path, long nowNs) {
         if (slab.getInt(path + PathRecord.STATE) == PathRecord.DRAINING && slab.getInt(path + PathRecord.IN_FLIGHT) == 0
                 && slab.getInt(path + PathRecord.RTX_COUNT) == 0) {
             newRoute(connection, plane, path, nowNs);
         }
-        state.makeReady(connection);
     }
 
     private boolean noneGood(long connection, long path) {

@@ -384,8 +384,8 @@ final class Receiver {
                     state.violation(c);
                 } else if (stream != 0) {
                     int planeNumber = DataHeader.planeOf(number);
-                    pathSender.onRebuilt(state.plane(c, planeNumber), state.path(c, planeNumber, DataHeader.indexOf(number)), stream,
-                            ControlBlock.value(block));
+                    pathSender.onRebuilt(c, state.plane(c, planeNumber), state.path(c, planeNumber, DataHeader.indexOf(number)), stream,
+                            ControlBlock.value(block), state.nowNs);
                 }
             }
             case ControlBlock.NAK -> streamReceiver.onNak(c, id, ControlBlock.value(block), ControlBlock.cause(block));

@@ -251,6 +251,8 @@ final class Transmitter {
             sent++;
         }
         if (sent > 0) {
+            // None of them need have gone: the peer may have what was to be repeated, or its stream have failed.
+            paths.leaveIfDrained(connection, spray.plane, path, nowNs);
             // The run goes on with new data on the same path, so that a port can still batch it.
             room = Math.min(limit, sent + spray.roomOf(connection, spray.plane, path, nowNs));
         }
