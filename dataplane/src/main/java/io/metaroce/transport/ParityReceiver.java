@@ -137,12 +137,11 @@ final class ParityReceiver {
         long header = record + ParityRecord.HEADER;
         long payload = record + ParityRecord.PAYLOAD;
         int bytes = ParityHeader.packetBytes(header);
-        int end = ParityHeader.count(header) - 1;
-        for (int i = 0; i <= end; i++) {
+        for (int i = 0; i < ParityHeader.count(header); i++) {
             if (i != missing) {
-                Bytes.xor(DataHeader.remoteAddress(header) + (long) i * bytes, payload, i == end ? ParityHeader.lastBytes(header) : bytes);
+                Bytes.xor(DataHeader.remoteAddress(header) + (long) i * bytes, payload, ParityHeader.bytesOf(header, i));
             }
         }
-        return state.checksum.of(payload, missing == end ? ParityHeader.lastBytes(header) : bytes) == checksum;
+        return state.checksum.of(payload, ParityHeader.bytesOf(header, missing)) == checksum;
     }
 }

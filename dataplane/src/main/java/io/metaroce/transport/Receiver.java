@@ -290,17 +290,15 @@ final class Receiver {
     }
 
     private void onParity(long c, long at) {
+        boolean right = ParityHeader.packetBytes(at) <= slab.getInt(c + ConnectionRecord.PAYLOAD_MTU);
         for (int i = 0; i < ParityHeader.count(at); i++) {
-            if (!knowsPath(c, ParityEntry.path(ParityEntry.at(at + ParityHeader.LENGTH, i)))) {
-                state.violation(c);
-                return;
-            }
+            right &= knowsPath(c, ParityEntry.path(ParityEntry.at(at + ParityHeader.LENGTH, i)));
         }
-        if (ParityHeader.packetBytes(at) > slab.getInt(c + ConnectionRecord.PAYLOAD_MTU)) {
+        if (right) {
+            parities.onParity(c, at);
+        } else {
             state.violation(c);
-            return;
         }
-        parities.onParity(c, at);
     }
 
     private void onProbe(long c, long at, boolean ce, long nowNs) {

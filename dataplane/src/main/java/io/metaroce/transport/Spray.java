@@ -22,11 +22,10 @@ final class Spray {
     long path;
     /** Packets that may go on the path now. */
     int room;
-    /** There was none, but would have been, were the port of some plane not busy. */
+    /** There was none, and the port of a plane that might have had one is busy. */
     boolean waitsForPort;
     private long picked;
-    /** RTT, ns, from which on a path is slow where that matters. */
-    private float slowNs;
+    private int wanted;
     private final Prng random;
 
     Spray(EndpointState state, Windows windows, Outgoing out) {
@@ -50,8 +49,8 @@ final class Spray {
         boolean patient = runs && slab.getInt(connection + ConnectionRecord.IN_FLIGHT) > 0;
         // Of several connections another one may have room where this one has not: then ports have always something to do.
         boolean alone = !state.backlogs.areSeveral();
-        boolean ends = wanted < planes * windows.bdpPackets(connection, state.plane(connection, 0));
         float best = Float.MAX_VALUE;
+        this.wanted = wanted;
         waitsForPort = false;
         path = 0;
         for (int p = 0; p < planes; p++) {
@@ -60,7 +59,6 @@ final class Spray {
                 waitsForPort = true;
                 continue;
             }
-            slowNs = ends ? Limits.SLOW_PATH * slab.getInt(candidate + PlaneRecord.SRTT_NS) : Float.MAX_VALUE;
             if (slab.getInt(candidate + PlaneRecord.STATE) != PlaneRecord.UP || slab.getInt(candidate + PlaneRecord.PROVEN_BYTES) < bytes || isPaced(connection, candidate, nowNs)) {
                 continue;
             }
@@ -123,11 +121,17 @@ final class Spray {
         // Least loaded first, without a branch that depends on the loads: they can't be predicted. Room, and how slow it is, are looked at afterwards.
         int noise = random.nextInt();
         long least = leastLoaded(first, paths, active, noise, Float.MAX_VALUE);
-        if (least != Long.MAX_VALUE && slab.getInt(first + (least & 0xffff) * PathRecord.BYTES + PathRecord.SRTT_NS) > slowNs) {
+        float slowNs = Limits.SLOW_PATH * slab.getInt(candidate + PlaneRecord.SRTT_NS);
+        if (least != Long.MAX_VALUE && slab.getInt(first + (least & 0xffff) * PathRecord.BYTES + PathRecord.SRTT_NS) > slowNs && ends(connection)) {
             least = leastLoaded(first, paths, active, noise, slowNs);
         }
         picked = first + (least & 0xffff) * PathRecord.BYTES;
         return least != Long.MAX_VALUE && hasRoom(picked, unit) || pickWithRoom(first, paths, active, unit);
+    }
+
+    /** What goes on a slow path now would be the last to arrive. */
+    private boolean ends(long connection) {
+        return wanted < slab.getInt(connection + ConnectionRecord.PLANES) * windows.bdpPackets(connection, state.plane(connection, 0));
     }
 
     /**

@@ -61,6 +61,11 @@ public final class ParityHeader {
         Bytes.putShort(at + PACKET_BYTES, value);
     }
 
+    /** Payload of packet {@code i}, bytes. */
+    public static int bytesOf(long at, int i) {
+        return i + 1 == count(at) ? lastBytes(at) : packetBytes(at);
+    }
+
     /** Length of header and entries. */
     public static int length(long at) {
         return LENGTH + count(at) * ParityEntry.LENGTH;
@@ -72,7 +77,7 @@ public final class ParityHeader {
      */
     public static void toData(long at, long entry, int i) {
         int bytes = packetBytes(at);
-        int length = i + 1 == count(at) ? lastBytes(at) : bytes;
+        int length = bytesOf(at, i);
         Bytes.putByte(at + Prefix.VERSION_TYPE, Prefix.versionTypeOf(Type.DATA));
         Prefix.flags(at, ParityEntry.flags(entry));
         DataHeader.floorDistance(at, 0);
