@@ -39,6 +39,27 @@ built_jar="$root/simulator/target/metaroce-simulator-0.1.0-SNAPSHOT.jar"
 # The same of scripts/bench.
 benchmarks_jar="$root/benchmarks/target/metaroce-benchmarks-0.1.0-SNAPSHOT.jar"
 
+# What the virtual machine learnt of the command in a run of some seconds: its classes, and what is called how often. It is of use to the
+# first seconds of later runs, half of which are otherwise spent on that.
+aot_cache="$root/target/metaroce.aot"
+
+# Whether there is such a file for the command as it is built.
+is_trained() { [ "$aot_cache" -nt "$built_jar" ]; }
+
+# Lets it learn, if it has not yet: data both ways on loopback, some ten seconds. Without it all works, but starts slower.
+train_command() {
+    local log="$root/target/train.log"
+    if is_trained; then
+        return 0
+    fi
+    echo "letting the virtual machine learn the transport, for quicker starts ..." >&2
+    rm -f "$aot_cache"
+    if ! METAROCE_JAVA_OPTIONS="-XX:AOTCacheOutput=$aot_cache" timeout 60 "$root/scripts/metaroce" perf --local --bidirectional --planes 4 --warmup 0 \
+            --seconds 5 > "$log" 2>&1 || ! is_trained; then
+        echo "   it did not (see $log)" >&2
+    fi
+}
+
 # is_built JAR DIRECTORY...: whether the jar was built after the last change of these sources.
 is_built() {
     [ -f "$1" ] && [ -z "$(find "$root/pom.xml" "${@:2}" -name target -prune -o -path '*/src/test' -prune -o -type f -newer "$1" -print -quit)" ]

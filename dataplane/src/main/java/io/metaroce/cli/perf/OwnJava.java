@@ -16,13 +16,17 @@ final class OwnJava {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-            // Debuggers and agents belong to this process alone.
-            if (!flag.startsWith("-agent") && !flag.startsWith("-javaagent")) {
+            if (isForAll(flag)) {
                 command.add(flag);
             }
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(arguments);
         return command;
+    }
+
+    /** Debuggers, agents, and a file that is written at the end belong to this process alone. */
+    static boolean isForAll(String flag) {
+        return !flag.startsWith("-agent") && !flag.startsWith("-javaagent") && !flag.startsWith("-XX:AOTCacheOutput");
     }
 }
