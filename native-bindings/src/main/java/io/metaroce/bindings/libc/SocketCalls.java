@@ -36,9 +36,13 @@ public final class SocketCalls {
     private SocketCalls() {
     }
 
-    /** Room for a captured errno. */
+    /**
+     * Room for a captured errno, to be used no longer than the arena lives. Nothing watches over that: a call with memory of a shared
+     * arena would hold it open while it lasts, by two atomic changes of a counter.
+     */
     public static MemorySegment newCallState(Arena arena) {
-        return arena.allocate(Linker.Option.captureStateLayout());
+        MemorySegment watched = arena.allocate(Linker.Option.captureStateLayout());
+        return MemorySegment.ofAddress(watched.address()).reinterpret(watched.byteSize());
     }
 
     public static int socket(MemorySegment state, int domain, int type, int protocol) {
