@@ -100,10 +100,13 @@ class SimulationTest {
     @Test
     void lossCostsLittleMoreThanWhatIsRepeated() {
         Scenario s = small("permutation", 4 << 20);
-        double clean = s.run(1).lastUs;
+        Result lossless = s.run(1);
+        assertEquals(0, lossless.parities, lossless.json());
+        double clean = lossless.lastUs;
         s.loss = 0.01;
         Result r = complete(s, clean, 1.15 * clean);
         assertEquals(0.01, r.resentShare(), 0.004);
+        assertTrue(r.rebuilt > 0 && r.parities >= r.rebuilt, r.json());
         // In runs, and with all probes of a path among them now and then: what the last of the flows has to wait for is luck, its median is not.
         s.lossBurst = 6;
         double[] last = java.util.stream.LongStream.rangeClosed(1, 15).mapToDouble(seed -> {

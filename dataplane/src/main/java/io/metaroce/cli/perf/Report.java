@@ -35,6 +35,7 @@ final class Report {
                 .put("timeouts", r.timeouts()).put("ecn_marks", r.ecnMarks())
                 .put("dead_paths", r.client.deadPaths + r.server.deadPaths)
                 .put("plane_failures", r.client.planeFailures + r.server.planeFailures)
+                .put("parity_packets", r.client.parities + r.server.parities).put("rebuilt_packets", r.client.rebuilt + r.server.rebuilt)
                 .put("longest_pause_us", r.longestPauseNs / 1e3);
         j.openObject("latency_us").put("p50", r.latencyUs(50)).put("p99", r.latencyUs(99)).put("p999", r.latencyUs(99.9))
                 .put("max", r.latencyUs(100)).close();

@@ -27,6 +27,9 @@ final class Traffic {
     long probes;
     long deadPaths;
     long planeFailures;
+    /** Parity packets sent; packets of the other side's that were made from its Parity packets. */
+    long parities;
+    long rebuilt;
     List<Path> paths = List.of();
 
     /** The beginning of an interval: what was counted up to then. */
@@ -59,6 +62,8 @@ final class Traffic {
         t.probes = now.probes - then.probes;
         t.deadPaths = now.deadPaths - then.deadPaths;
         t.planeFailures = now.planeFailures - then.planeFailures;
+        t.parities = now.parities - then.parities;
+        t.rebuilt = now.rebuilt - then.rebuilt;
         t.paths = new ArrayList<>();
         PathStats path = new PathStats();
         for (int i = 0; i < mark.pathPackets.length; i++) {
@@ -77,7 +82,7 @@ final class Traffic {
         }
         message.put("packets_sent", packetsSent).put("retransmissions", retransmissions).put("spurious", spuriousRetransmissions)
                 .put("timeouts", timeouts).put("ecn_marks", ecnMarks).put("probes", probes).put("dead_paths", deadPaths)
-                .put("plane_failures", planeFailures).put("paths", list);
+                .put("plane_failures", planeFailures).put("parities", parities).put("rebuilt", rebuilt).put("paths", list);
     }
 
     static Traffic from(Message message) {
@@ -90,6 +95,8 @@ final class Traffic {
         t.probes = message.number("probes");
         t.deadPaths = message.number("dead_paths");
         t.planeFailures = message.number("plane_failures");
+        t.parities = message.number("parities");
+        t.rebuilt = message.number("rebuilt");
         t.paths = new ArrayList<>();
         for (String item : message.text("paths").split(",")) {
             String[] f = item.split(":");

@@ -323,6 +323,8 @@ public final class Host implements HostTransport {
             into.timeouts += s.timeouts;
             into.deadPaths += s.deadPaths;
             into.planeFailures += s.planeFailures;
+            into.parities += s.parities;
+            into.rebuilt += s.rebuilt;
             into.probes += s.probes;
             into.acks += s.acksSent;
             into.violations += s.violations;

@@ -71,6 +71,9 @@ public interface HostTransport {
         public long timeouts;
         public long deadPaths;
         public long planeFailures;
+        /** Parity packets sent, and packets that were lost and made from them. */
+        public long parities;
+        public long rebuilt;
         public long probes;
         public long acks;
         public long violations;

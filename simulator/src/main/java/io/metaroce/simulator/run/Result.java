@@ -40,6 +40,9 @@ public final class Result {
     public long timeouts;
     public long deadPaths;
     public long planeFailures;
+    /** Parity packets, and packets that were lost and made from them. */
+    public long parities;
+    public long rebuilt;
     public long probes;
     public long acks;
     public long violations;
@@ -74,6 +77,8 @@ public final class Result {
         timeouts = c.timeouts;
         deadPaths = c.deadPaths;
         planeFailures = c.planeFailures;
+        parities = c.parities;
+        rebuilt = c.rebuilt;
         probes = c.probes;
         acks = c.acks;
         violations = c.violations;
@@ -119,6 +124,8 @@ public final class Result {
         f.put("plane_failures", planeFailures);
         f.put("first_plane_down_us", firstPlaneDownUs);
         f.put("last_plane_down_us", lastPlaneDownUs);
+        f.put("parity_packets", parities);
+        f.put("rebuilt_packets", rebuilt);
         f.put("probes", probes);
         f.put("acks", acks);
         f.put("violations", violations);
