@@ -156,6 +156,9 @@ public final class Limits {
     static final float LAST_HOP_SHARE = 0.9f;
     static final float PACE_BELOW = 0.95f;
     static final float PACE_RATE = 1.06f;
+    /** Range of the random factor of a pause where the share makes a window of less than so much of a packet. */
+    static final float PACE_JITTER = 0.35f;
+    static final float PACE_JITTER_BELOW = 0.5f;
     static final int PACE_BURST_PACKETS = 16;
     /** For a connection that has its sender's line for itself: a part of its window, but no less than so many packets. */
     static final float PACE_BURST_PART = 0.05f;

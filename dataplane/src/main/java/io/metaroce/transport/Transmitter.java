@@ -544,7 +544,12 @@ final class Transmitter {
         }
         float bytesPerNs = rate * windows.lineKbps(plane) / 8e6f;
         long gap = (long) (windows.bytesOnWire(connection, length) / bytesPerNs);
-        long earliest = nowNs - gap * burst(connection, plane, nowNs);
+        int burst = burst(connection, plane, nowNs);
+        if (burst == 1 && windows.ofShare(connection, plane) < Limits.PACE_JITTER_BELOW) {
+            // A thousand senders that began at once would send in step for ever.
+            gap = (long) (gap * (1 + Limits.PACE_JITTER * (state.random.nextFloat() - 0.5f)));
+        }
+        long earliest = nowNs - gap * burst;
         long next = slab.getLong(plane + PlaneRecord.NEXT_TX_NS);
         next = (next - earliest < 0 ? earliest : next) + gap;
         // No share rules beyond its validity: a tiny one, of a time when we asked for nothing, must not hold us for seconds.

@@ -65,6 +65,11 @@ final class Windows {
         slab.putFloat(plane + PlaneRecord.MARKED, starting ? part : -Math.max(part, LEAST_MARKED));
     }
 
+    /** Window that the receiver's share alone would make, in packets. */
+    float ofShare(long connection, long plane) {
+        return full(connection, plane) * slab.getFloat(plane + PlaneRecord.SHARE);
+    }
+
     /** Factor that path windows start with. */
     float startFactor(long connection, long plane) {
         return Math.min(1f, Limits.FAR_PACKETS / full(connection, plane));

@@ -528,7 +528,7 @@ class WindowRequirementsTest {
     /** A thousand senders of which each may have a hundredth of a packet out: with what they saved up, or with repairs, they would fill any queue. */
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.3})
-    @Requirement({"MR-CC-020", "MR-LOSS-004"})
+    @Requirement({"MR-CC-020", "MR-CC-022", "MR-LOSS-004"})
     void whereTheWindowIsLessThanAPacketNothingIsSavedUp(double loss) {
         connect();
         p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
@@ -545,8 +545,17 @@ class WindowRequirementsTest {
             int i = of;
             long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
             assertTrue(at.length > 50, at.length + " packets");
+            double pauseNs = 1154 * 8 / (Limits.PACE_RATE * 1e8) * 1e9;
             for (int k = 0; k + 2 < at.length; k++) {
-                assertTrue(at[k + 2] - at[k] >= 1154 * 8 / (Limits.PACE_RATE * 1e8) * 1e9 * 0.99, "three packets within " + (at[k + 2] - at[k]) + " ns");
+                assertTrue(at[k + 2] - at[k] >= pauseNs * (1 - Limits.PACE_JITTER / 2) * 0.99, "three packets within " + (at[k + 2] - at[k]) + " ns");
+            }
+            if (loss == 0) {
+                // Not in step with others of the same share: a third of the pauses on either side of the middle third, and in the mean as told.
+                double[] pauses = java.util.stream.IntStream.range(1, at.length).mapToDouble(k -> (at[k] - at[k - 1]) / pauseNs).sorted().toArray();
+                double third = Limits.PACE_JITTER / 6;
+                assertTrue(pauses[pauses.length / 5] < 1 - third && pauses[pauses.length * 4 / 5] > 1 + third, Arrays.toString(pauses));
+                assertEquals(1, Arrays.stream(pauses).average().orElseThrow(), 0.05);
+                assertTrue(pauses[pauses.length - 1] < 1.02 * (1 + Limits.PACE_JITTER / 2), Arrays.toString(pauses));
             }
         }
     }
