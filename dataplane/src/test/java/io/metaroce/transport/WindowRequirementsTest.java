@@ -551,7 +551,7 @@ class WindowRequirementsTest {
             }
             if (loss == 0) {
                 // Not in step with others of the same share: a third of the pauses on either side of the middle third, and in the mean as told.
-                double[] pauses = java.util.stream.IntStream.range(1, at.length).mapToDouble(k -> (at[k] - at[k - 1]) / pauseNs).sorted().toArray();
+                double[] pauses = IntStream.range(1, at.length).mapToDouble(k -> (at[k] - at[k - 1]) / pauseNs).sorted().toArray();
                 double third = Limits.PACE_JITTER / 6;
                 assertTrue(pauses[pauses.length / 5] < 1 - third && pauses[pauses.length * 4 / 5] > 1 + third, Arrays.toString(pauses));
                 assertEquals(1, Arrays.stream(pauses).average().orElseThrow(), 0.05);

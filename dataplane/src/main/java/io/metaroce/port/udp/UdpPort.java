@@ -32,7 +32,8 @@ public final class UdpPort implements PacketPort {
     private static final long TIMING_NOISE_NS = 200_000;
 
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment state = SocketCalls.newCallState(arena);
+    /** Four bytes that stay when the port is closed: no call has to hold an arena open for them. */
+    private final MemorySegment state = SocketCalls.newCallState(Arena.global());
     private final PortCounters counters = new PortCounters();
     private final HeaderSlabs headers = new HeaderSlabs(arena);
     private final NetAddress[] local;
@@ -205,6 +206,7 @@ public final class UdpPort implements PacketPort {
 
     @Override
     public void receive(RxBurst burst) {
+        requireOpen();
         receiver.receive(burst);
     }
 
@@ -217,7 +219,15 @@ public final class UdpPort implements PacketPort {
 
     @Override
     public void send(TxBurst burst) {
+        requireOpen();
         sender.send(burst);
+    }
+
+    /** Its memory is gone with the port, and another may have its descriptors. */
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the port is closed");
+        }
     }
 
     @Override

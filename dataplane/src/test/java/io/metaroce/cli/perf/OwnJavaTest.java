@@ -2,6 +2,7 @@
 package io.metaroce.cli.perf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.cli.Main;
@@ -14,7 +15,7 @@ class OwnJavaTest {
         assertTrue(OwnJava.isForAll("-Xmx512m"));
         assertTrue(OwnJava.isForAll("-XX:AOTCache=target/metaroce.aot"));
         for (String own : List.of("-agentlib:jdwp=server=y", "-javaagent:x.jar", "-XX:AOTCacheOutput=target/metaroce.aot")) {
-            assertTrue(!OwnJava.isForAll(own), own);
+            assertFalse(OwnJava.isForAll(own), own);
         }
     }
 

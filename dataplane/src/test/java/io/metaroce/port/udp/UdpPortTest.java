@@ -12,6 +12,8 @@ import io.metaroce.port.PacketPort;
 import io.metaroce.port.PortException;
 import io.metaroce.port.PortFixture;
 import io.metaroce.port.PortFixture.Datagram;
+import io.metaroce.transport.RxBurst;
+import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -152,6 +154,17 @@ class UdpPortTest {
             f.sendAll(a);
             assertEquals(List.of(7), numbers(f.receive(b, 1)));
         }
+    }
+
+    @Test
+    void aClosedPortRefusesToMove() {
+        UdpPort port = new UdpPort(config("127.0.0.1"));
+        TxBurst tx = new TxBurst(4);
+        port.prepare(tx);
+        port.close();
+        port.close();
+        assertThrows(IllegalStateException.class, () -> port.receive(new RxBurst(4)));
+        assertThrows(IllegalStateException.class, () -> port.send(tx));
     }
 
     @Test

@@ -36,13 +36,9 @@ public final class SocketCalls {
     private SocketCalls() {
     }
 
-    /**
-     * Room for a captured errno, to be used no longer than the arena lives. Nothing watches over that: a call with memory of a shared
-     * arena would hold it open while it lasts, by two atomic changes of a counter.
-     */
+    /** Room for a captured errno. A call holds a shared arena open while it lasts, by two atomic changes of a counter; the global one costs nothing. */
     public static MemorySegment newCallState(Arena arena) {
-        MemorySegment watched = arena.allocate(Linker.Option.captureStateLayout());
-        return MemorySegment.ofAddress(watched.address()).reinterpret(watched.byteSize());
+        return arena.allocate(Linker.Option.captureStateLayout());
     }
 
     public static int socket(MemorySegment state, int domain, int type, int protocol) {
