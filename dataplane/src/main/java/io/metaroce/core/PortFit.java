@@ -9,8 +9,11 @@ import io.metaroce.wire.SealedHeader;
 
 /** Carries what a port is and can do into an endpoint's configuration, which knows nothing of ports. */
 public final class PortFit {
-    /** The smallest window of a plane where the other host may be held up: what is in the network alone would be too little. */
-    private static final int SLOW_HOST_WINDOW = 64;
+    /**
+     * The smallest window of a plane where the other host may be held up: what is in the network alone would be too little. With one
+     * burst, which is taken, and acknowledged, as a whole, both ends can fall into step and wait for each other by turns.
+     */
+    private static final int SLOW_HOST_WINDOW = 2 * CoreLoop.BURST;
 
     /** Runs that the smallest window of a plane holds. */
     private static final int RUNS_IN_WINDOW = 32;
