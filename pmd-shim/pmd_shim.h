@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(default)
 
-#define MRPMD_ABI_VERSION 1
+#define MRPMD_ABI_VERSION 2
 
 /* Most frames in one receive or transmit call. */
 #define MRPMD_MAX_BURST 256
@@ -27,13 +27,12 @@
 #define MRPMD_NAME_SIZE 64
 #define MRPMD_ERROR_SIZE 1024
 
-/* Flags of a received frame. Neither GOOD nor BAD: the device did not check. */
-#define MRPMD_RX_IP_GOOD 1
-#define MRPMD_RX_IP_BAD 2
-#define MRPMD_RX_L4_GOOD 4
+/* Flags of a received frame. Neither GOOD nor BAD: the device did not check. Both: the checksum is wrong, as whoever sent left it to a
+ * device that never saw the frame, but what it covers is right. */
 #define MRPMD_RX_L4_BAD 8
-/* The frame spans several mbufs; data and length describe the first only. */
-#define MRPMD_RX_MULTI_SEGMENT 16
+#define MRPMD_RX_IP_BAD 16
+#define MRPMD_RX_IP_GOOD 128
+#define MRPMD_RX_L4_GOOD 256
 
 /* Flags of a frame to send: low byte. The length of the Ethernet header stands at MRPMD_TX_L2_SHIFT (8 bits), that of the IP
  * header at MRPMD_TX_L3_SHIFT (16 bits); both are needed with any of the flags. */
@@ -70,16 +69,33 @@
 /* ... and this library holds the unmapping back until the burst is over. */
 #define MRPMD_TRAIT_GUARDED 32
 
-/* Frames received, as parallel arrays. */
+/* Frames received. */
 struct mrpmd_rx {
   /* mbufs held by this burst: freed by the next mrpmd_receive or mrpmd_release with it. */
   uint32_t count;
   uint32_t reserved;
   uint64_t mbuf[MRPMD_MAX_BURST];
-  /* Address and length of the frame, from its Ethernet header on. */
-  uint64_t data[MRPMD_MAX_BURST];
-  uint32_t length[MRPMD_MAX_BURST];
-  uint32_t flags[MRPMD_MAX_BURST];
+};
+
+/* The first bytes of an mbuf, as DPDK lays them out (compared when this library is compiled): read them, do not write. To copy them out
+ * of each frame here would cost as much as all the rest of receiving it. */
+struct mrpmd_mbuf {
+  /* The frame's part in this mbuf, from its Ethernet header on, begins at buffer + data_offset. */
+  uint64_t buffer;
+  uint64_t reserved0;
+  uint16_t data_offset;
+  uint16_t reserved1;
+  /* More than one: the frame spans several mbufs, of which this is the first. */
+  uint16_t segments;
+  uint16_t reserved2;
+  /* MRPMD_RX_*, among others. */
+  uint64_t flags;
+  uint32_t reserved3;
+  uint32_t reserved4;
+  /* Bytes of the frame in this mbuf. */
+  uint16_t length;
+  uint16_t reserved5;
+  uint32_t reserved6;
 };
 
 /* Frames to send, as parallel arrays, all filled by the caller and read only. */
@@ -201,6 +217,9 @@ int mrpmd_port_stats(int32_t port, struct mrpmd_stats *stats);
 uint32_t mrpmd_receive(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t most);
 /* Frees what `burst` holds. */
 void mrpmd_release(struct mrpmd_rx *burst);
+/* Sends the first `count` frames that `burst` holds as they stand; returns how many the device took: these are no longer the burst's, and
+ * the others move to its front. */
+uint32_t mrpmd_forward(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t count);
 /* Sends frames 0 .. count-1; returns how many the device took: these are gone. The rest is untouched and may be sent again. */
 uint32_t mrpmd_send(int32_t port, int32_t queue, struct mrpmd_tx *burst, uint32_t count);
 /* Writes up to `count` fresh mbufs to `mbufs`; returns how many. */

@@ -4,26 +4,33 @@
 #include <rte_byteorder.h>
 #include <rte_prefetch.h>
 #include <rte_udp.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Frames ahead to prefetch: an mbuf's fields first, then its data. */
-#define AHEAD 4
+/* struct mrpmd_mbuf is what DPDK has. */
+#define SAME(ours, theirs) \
+  _Static_assert(offsetof(struct mrpmd_mbuf, ours) == offsetof(struct rte_mbuf, theirs) && \
+                     sizeof(((struct mrpmd_mbuf *)0)->ours) == sizeof(((struct rte_mbuf *)0)->theirs), \
+                 #theirs " lies elsewhere in this DPDK's mbufs")
+SAME(buffer, buf_addr);
+SAME(data_offset, data_off);
+SAME(segments, nb_segs);
+SAME(flags, ol_flags);
+SAME(length, data_len);
+_Static_assert(MRPMD_RX_IP_BAD == RTE_MBUF_F_RX_IP_CKSUM_BAD && MRPMD_RX_IP_GOOD == RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
+                   MRPMD_RX_L4_BAD == RTE_MBUF_F_RX_L4_CKSUM_BAD && MRPMD_RX_L4_GOOD == RTE_MBUF_F_RX_L4_CKSUM_GOOD,
+               "this DPDK has other flags");
+_Static_assert((MRPMD_RX_IP_BAD | MRPMD_RX_IP_GOOD) == RTE_MBUF_F_RX_IP_CKSUM_NONE &&
+                   (MRPMD_RX_L4_BAD | MRPMD_RX_L4_GOOD) == RTE_MBUF_F_RX_L4_CKSUM_NONE,
+               "this DPDK has other flags");
 
 struct mrpmd_lane mrpmd_lanes[RTE_MAX_ETHPORTS][MRPMD_MAX_QUEUES];
 struct rte_mempool *mrpmd_gather_pools[RTE_MAX_ETHPORTS];
 uint64_t mrpmd_refused[RTE_MAX_ETHPORTS];
 
 static inline struct rte_mbuf *mbuf_at(uint64_t address) { return (struct rte_mbuf *)(uintptr_t)address; }
-
-static inline uint32_t rx_flags(const struct rte_mbuf *m) {
-  uint64_t ip = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
-  uint64_t l4 = m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
-  return (ip == RTE_MBUF_F_RX_IP_CKSUM_GOOD ? MRPMD_RX_IP_GOOD : 0) | (ip == RTE_MBUF_F_RX_IP_CKSUM_BAD ? MRPMD_RX_IP_BAD : 0) |
-         (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD ? MRPMD_RX_L4_GOOD : 0) | (l4 == RTE_MBUF_F_RX_L4_CKSUM_BAD ? MRPMD_RX_L4_BAD : 0) |
-         (m->nb_segs > 1 ? MRPMD_RX_MULTI_SEGMENT : 0);
-}
 
 void mrpmd_release(struct mrpmd_rx *burst) {
   if (burst->count != 0) rte_pktmbuf_free_bulk((struct rte_mbuf **)burst->mbuf, burst->count);
@@ -36,20 +43,26 @@ uint32_t mrpmd_receive(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint
   MRPMD_ENTER(lane->rx);
   uint32_t count = rte_eth_rx_burst((uint16_t)port, (uint16_t)queue, (struct rte_mbuf **)burst->mbuf, (uint16_t)most);
   MRPMD_LEAVE(lane->rx);
-  for (uint32_t i = 0; i < count && i < AHEAD; i++) rte_prefetch0(mbuf_at(burst->mbuf[i]));
-  for (uint32_t i = 0; i < count; i++) {
-    if (i + AHEAD < count) rte_prefetch0(mbuf_at(burst->mbuf[i + AHEAD]));
-    struct rte_mbuf *m = mbuf_at(burst->mbuf[i]);
-    void *data = rte_pktmbuf_mtod(m, void *);
-    /* The caller reads the headers next: Ethernet to transport lie in the first three lines. */
-    rte_prefetch0(data);
-    rte_prefetch0((char *)data + RTE_CACHE_LINE_SIZE);
-    burst->data[i] = (uint64_t)(uintptr_t)data;
-    burst->length[i] = m->data_len;
-    burst->flags[i] = rx_flags(m);
+  if (lane->prefetch) {
+    /* The caller reads the headers next: Ethernet to transport lie in the first two lines. */
+    for (uint32_t i = 0; i < count; i++) {
+      char *data = rte_pktmbuf_mtod(mbuf_at(burst->mbuf[i]), char *);
+      rte_prefetch0(data);
+      rte_prefetch0(data + RTE_CACHE_LINE_SIZE);
+    }
   }
   burst->count = count;
   return count;
+}
+
+uint32_t mrpmd_forward(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t count) {
+  struct mrpmd_lane *lane = &mrpmd_lanes[port][queue];
+  MRPMD_ENTER(lane->tx);
+  uint32_t sent = rte_eth_tx_burst((uint16_t)port, (uint16_t)queue, (struct rte_mbuf **)burst->mbuf, (uint16_t)count);
+  MRPMD_LEAVE(lane->tx);
+  burst->count -= sent;
+  if (burst->count != 0) memmove(burst->mbuf, burst->mbuf + sent, burst->count * sizeof(burst->mbuf[0]));
+  return sent;
 }
 
 /* Offload fields of mbuf m, whose frame is complete. */

@@ -19,12 +19,14 @@ void mrpmd_streams_take(void);
 void mrpmd_streams_give_back(void);
 
 /*
- * Where a queue's owner is, for the guard: odd while inside a burst. Written by the owner with plain stores; read by the guard
+ * Of a queue. Where its owner is, for the guard: odd while inside a burst. Written by the owner with plain stores; read by the guard
  * after a membarrier, so that the owner pays for two stores and no fence.
  */
 struct mrpmd_lane {
   volatile uint32_t rx;
   volatile uint32_t tx;
+  /* Frames come from a device: the processor has not seen them yet. */
+  uint32_t prefetch;
 } __attribute__((aligned(64)));
 
 extern struct mrpmd_lane mrpmd_lanes[RTE_MAX_ETHPORTS][MRPMD_MAX_QUEUES];

@@ -2,6 +2,7 @@
 /* Devices: finding, describing, configuring, starting and stopping them. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <stdio.h>
@@ -39,6 +40,11 @@ static uint32_t traits_of(const struct rte_eth_dev_info *info) {
     if (mrpmd_guard_install()) traits |= MRPMD_TRAIT_GUARDED;
   }
   return traits;
+}
+
+/* Without hardware: its bursts copy frames themselves, which so are in the caches. */
+static int is_virtual(const struct rte_eth_dev_info *info) {
+  return info->device == NULL || strcmp(rte_bus_name(rte_dev_bus(info->device)), "vdev") == 0;
 }
 
 static uint32_t offloads_of(uint64_t tx, uint64_t rx) {
@@ -174,6 +180,7 @@ static int configure(struct mrpmd_call *call) {
     rc = rte_eth_rx_queue_setup(port, queue, rx_descriptors, (unsigned)socket, &rxconf, pool);
     if (rc == 0) rc = rte_eth_tx_queue_setup(port, queue, tx_descriptors, (unsigned)socket, &txconf);
     if (rc != 0) return mrpmd_fail(error, error_size, rc, "queue %d of port %d (%s)", queue, port, info.driver_name);
+    mrpmd_lanes[port][queue].prefetch = !is_virtual(&info);
   }
   mrpmd_gather_pools[port] = traits & MRPMD_TRAIT_COPIES ? (struct rte_mempool *)(uintptr_t)setup->gather_pool : NULL;
   setup->rx_descriptors = rx_descriptors;

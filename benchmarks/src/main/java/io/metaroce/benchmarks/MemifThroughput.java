@@ -197,7 +197,7 @@ public final class MemifThroughput {
         long touched = 0;
         while (true) {
             int n = PmdCalls.receive(port, 0, rx.address(), burst);
-            touched += touch(rx, n);
+            touched += RawFrames.look(rx, n);
             frames += n;
             if (n == 0 && startNs == 0) {
                 continue;
@@ -212,15 +212,6 @@ public final class MemifThroughput {
                 return;
             }
         }
-    }
-
-    private static long touch(MemorySegment rx, int n) {
-        long sum = 0;
-        for (int i = 0; i < n; i++) {
-            long address = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.data$offset() + 8L * i);
-            sum += MemorySegment.ofAddress(address).reinterpret(64).get(ValueLayout.JAVA_LONG_UNALIGNED, 34);
-        }
-        return sum;
     }
 
     private static void report(long frames, long ns, long touched) {

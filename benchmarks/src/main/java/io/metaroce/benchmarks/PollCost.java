@@ -8,7 +8,6 @@ import io.metaroce.bindings.dpdk.generated.mrpmd_tx;
 import io.metaroce.core.Clock;
 import io.metaroce.port.dpdk.Eal;
 import io.metaroce.port.dpdk.EalArguments;
-import io.metaroce.wire.Bytes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -27,9 +26,6 @@ import java.util.List;
 public final class PollCost {
     private static final long WARM_UP_NS = 1_500_000_000L;
     private static final int BUFFER = 2048;
-    /** Ethernet type, and where a payload begins behind Ethernet, IPv4 and UDP. */
-    private static final int ETHER_TYPE = 12;
-    private static final int PAYLOAD = 42;
 
     private final Arguments arguments;
     private final int burst;
@@ -76,9 +72,9 @@ public final class PollCost {
         if (PmdCalls.send(port, 0, tx.address(), first) != first) {
             throw new IllegalStateException("the device does not take a burst");
         }
-        turns(port, rx, tx, WARM_UP_NS);
+        turns(port, rx, WARM_UP_NS);
         long before = myCpuNs();
-        long moved = turns(port, rx, tx, measureNs);
+        long moved = turns(port, rx, measureNs);
         System.out.println((double) (myCpuNs() - before) / moved);
         if (seen == 1) {
             System.err.println("unlikely");
@@ -90,18 +86,13 @@ public final class PollCost {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    private long turns(int port, MemorySegment rx, MemorySegment tx, long forNs) {
+    private long turns(int port, MemorySegment rx, long forNs) {
         long endNs = Clock.nowNs() + forNs;
         long moved = 0;
         for (int turn = 0; (turn & 63) != 0 || Clock.nowNs() - endNs < 0; turn++) {
             int n = PmdCalls.receive(port, 0, rx.address(), burst);
-            for (int i = 0; i < n; i++) {
-                long data = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.data$offset() + 8L * i);
-                seen += Bytes.getU16(data + ETHER_TYPE) + Bytes.getLong(data + PAYLOAD);
-                RawFrames.line(tx, i, rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i), data, frame);
-            }
-            rx.set(ValueLayout.JAVA_INT, mrpmd_rx.count$offset(), 0);   // sent on, so no longer the burst's
-            moved += PmdCalls.send(port, 0, tx.address(), n);
+            seen += RawFrames.look(rx, n);
+            moved += PmdCalls.forward(port, 0, rx.address(), n);
         }
         return moved;
     }

@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.benchmarks;
 
+import io.metaroce.bindings.dpdk.Mbuf;
+import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
 import io.metaroce.bindings.dpdk.generated.mrpmd_tx;
+import io.metaroce.wire.Bytes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Bursts by hand, through the shim's own structures. */
 final class RawFrames {
+    /** Ethernet type, and where a payload begins behind Ethernet, IPv4 and UDP. */
+    private static final int ETHER_TYPE = 12;
+    private static final int PAYLOAD = 42;
+
     private RawFrames() {
+    }
+
+    /** Reads a little of the headers of the first {@code n} frames received, so that somebody has. */
+    static long look(MemorySegment rx, int n) {
+        long sum = 0;
+        for (int i = 0; i < n; i++) {
+            long frame = Mbuf.frame(rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i));
+            sum += Bytes.getU16(frame + ETHER_TYPE) + Bytes.getLong(frame + PAYLOAD);
+        }
+        return sum;
     }
 
     /** Puts a whole frame of {@code length} bytes at {@code data} in place {@code i} of a burst to send. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.port.dpdk;
 
+import io.metaroce.bindings.dpdk.Mbuf;
 import io.metaroce.bindings.dpdk.Pmd;
 import io.metaroce.bindings.dpdk.PmdCalls;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
@@ -15,10 +16,7 @@ import java.lang.foreign.ValueLayout;
 
 /** One plane: its device, what comes in on it, and the host protocols beside UDP. One thread. */
 final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
-    private static final long DATA = mrpmd_rx.data$offset();
-    private static final long LENGTH = mrpmd_rx.length$offset();
-    private static final long FLAGS = mrpmd_rx.flags$offset();
-    private static final int MULTI_SEGMENT = PmdShim.MRPMD_RX_MULTI_SEGMENT();
+    private static final long MBUF = mrpmd_rx.mbuf$offset();
     /** Below this a frame has no IP header; above, two words of MAC addresses can be read. */
     private static final int SHORTEST = Frame.ETHERNET_LENGTH + Frame.V4_LENGTH;
     /** What is asked of a plane under a flood: by then a few hundred nanoseconds a turn are spent on it. */
@@ -86,10 +84,9 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         dropped = 0;
         MemorySegment r = rx;
         for (int i = 0; i < n; i++) {
-            long address = r.get(ValueLayout.JAVA_LONG, DATA + 8L * i);
-            int length = r.get(ValueLayout.JAVA_INT, LENGTH + 4L * i);
-            int flags = r.get(ValueLayout.JAVA_INT, FLAGS + 4L * i);
-            if (length < SHORTEST || (flags & MULTI_SEGMENT) != 0 || !frame(out, address, length, flags)) {
+            long mbuf = r.get(ValueLayout.JAVA_LONG, MBUF + 8L * i);
+            int length = Mbuf.length(mbuf);
+            if (length < SHORTEST || Mbuf.isChained(mbuf) || !frame(out, Mbuf.frame(mbuf), length, Mbuf.flags(mbuf))) {
                 dropped++;
             }
         }

@@ -22,9 +22,12 @@ final class UdpInput {
     /** For another address or UDP port. */
     static final long FOREIGN = -3;
 
+    /* With GOOD, what the checksum covers is right, whatever BAD says of the field itself: a neighbour on this machine may leave it undone. */
     private static final int IP_GOOD = PmdShim.MRPMD_RX_IP_GOOD();
+    private static final int IP_CHECKED = IP_GOOD | PmdShim.MRPMD_RX_IP_BAD();
     private static final int IP_BAD = PmdShim.MRPMD_RX_IP_BAD();
     private static final int L4_GOOD = PmdShim.MRPMD_RX_L4_GOOD();
+    private static final int L4_CHECKED = L4_GOOD | PmdShim.MRPMD_RX_L4_BAD();
     private static final int L4_BAD = PmdShim.MRPMD_RX_L4_BAD();
 
     /** More-fragments bit and fragment offset. */
@@ -58,7 +61,7 @@ final class UdpInput {
         int header = (getU8(f + l3 + Frame.V4_VERSION) & 0xf) << 2;
         int total = getU16(f + l3 + Frame.V4_TOTAL);
         if (header < Frame.V4_LENGTH || total < header || l3 + total > length
-                || (getU16(f + l3 + Frame.V4_FRAGMENT) & FRAGMENT_MASK) != 0 || (flags & IP_BAD) != 0) {
+                || (getU16(f + l3 + Frame.V4_FRAGMENT) & FRAGMENT_MASK) != 0 || (flags & IP_CHECKED) == IP_BAD) {
             return DROP;
         }
         int l4 = l3 + header;
@@ -89,7 +92,7 @@ final class UdpInput {
         // A zero checksum is "none" over IPv4: the transport's own CRC covers what it acts on.
         if (getU16(f + l4 + Frame.UDP_CHECKSUM) != 0 && (flags & L4_GOOD) == 0) {
             long sum = InternetChecksum.pseudoV4(getInt(f + l3 + Frame.V4_SOURCE), local, Frame.PROTOCOL_UDP, said);
-            if ((flags & L4_BAD) != 0 || !InternetChecksum.holds(sum + InternetChecksum.bytes(f + l4, said))) {
+            if ((flags & L4_CHECKED) == L4_BAD || !InternetChecksum.holds(sum + InternetChecksum.bytes(f + l4, said))) {
                 return DROP;
             }
         }
@@ -120,7 +123,7 @@ final class UdpInput {
         }
         int said = getU16(f + l4 + Frame.UDP_LENGTH_FIELD);
         // RFC 8200, section 8.1: no zero checksum over IPv6.
-        if (said < Frame.UDP_LENGTH || said > payload || getU16(f + l4 + Frame.UDP_CHECKSUM) == 0 || (flags & L4_BAD) != 0) {
+        if (said < Frame.UDP_LENGTH || said > payload || getU16(f + l4 + Frame.UDP_CHECKSUM) == 0 || (flags & L4_CHECKED) == L4_BAD) {
             return DROP;
         }
         if ((flags & L4_GOOD) == 0) {

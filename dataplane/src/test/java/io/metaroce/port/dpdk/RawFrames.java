@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.port.dpdk;
 
+import io.metaroce.bindings.dpdk.Mbuf;
 import io.metaroce.bindings.dpdk.Pmd;
 import io.metaroce.bindings.dpdk.PmdCalls;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
@@ -45,9 +46,8 @@ final class RawFrames implements AutoCloseable {
         int n;
         while ((n = PmdCalls.receive(port, 0, rx.address(), 64)) > 0) {
             for (int i = 0; i < n; i++) {
-                long address = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.data$offset() + 8L * i);
-                int length = rx.get(ValueLayout.JAVA_INT, mrpmd_rx.length$offset() + 4L * i);
-                frames.add(MemorySegment.ofAddress(address).reinterpret(length).toArray(ValueLayout.JAVA_BYTE));
+                long mbuf = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i);
+                frames.add(MemorySegment.ofAddress(Mbuf.frame(mbuf)).reinterpret(Mbuf.length(mbuf)).toArray(ValueLayout.JAVA_BYTE));
             }
         }
         return frames;

@@ -24,6 +24,7 @@ public final class PmdCalls {
     /** By C name, with {@code JAVA_LONG} for each pointer; a test compares them with the generated descriptors. */
     static final FunctionDescriptor RECEIVE = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
     static final FunctionDescriptor SEND = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
+    static final FunctionDescriptor FORWARD = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
     static final FunctionDescriptor RELEASE = FunctionDescriptor.ofVoid(JAVA_LONG);
     static final FunctionDescriptor ALLOC = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     static final FunctionDescriptor FREE = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT);
@@ -34,6 +35,7 @@ public final class PmdCalls {
     private static final MethodHandle receive = handle("mrpmd_receive", RECEIVE);
     private static final MethodHandle send = handle("mrpmd_send", SEND, CRITICAL);
     private static final MethodHandle sendBlocking = handle("mrpmd_send", SEND);
+    private static final MethodHandle forward = handle("mrpmd_forward", FORWARD, CRITICAL);
     private static final MethodHandle release = handle("mrpmd_release", RELEASE, CRITICAL);
     private static final MethodHandle alloc = handle("mrpmd_alloc", ALLOC, CRITICAL);
     private static final MethodHandle free = handle("mrpmd_free", FREE, CRITICAL);
@@ -69,6 +71,18 @@ public final class PmdCalls {
     public static int sendBlocking(int port, int queue, long burst, int count) {
         try {
             return (int) sendBlocking.invokeExact(port, queue, burst, count);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Sends the first {@code count} frames that {@code burst} (a {@code mrpmd_rx}) holds as they stand; returns how many the device took. The
+     * others stay the burst's. Not for a device whose burst makes system calls.
+     */
+    public static int forward(int port, int queue, long burst, int count) {
+        try {
+            return (int) forward.invokeExact(port, queue, burst, count);
         } catch (Throwable e) {
             throw unexpected(e);
         }

@@ -39,6 +39,7 @@ class PmdLayoutTest {
     void hotHandlesHaveTheGeneratedDescriptors() {
         assertSame(PmdShim.mrpmd_receive$descriptor(), PmdCalls.RECEIVE);
         assertSame(PmdShim.mrpmd_send$descriptor(), PmdCalls.SEND);
+        assertSame(PmdShim.mrpmd_forward$descriptor(), PmdCalls.FORWARD);
         assertSame(PmdShim.mrpmd_release$descriptor(), PmdCalls.RELEASE);
         assertSame(PmdShim.mrpmd_alloc$descriptor(), PmdCalls.ALLOC);
         assertSame(PmdShim.mrpmd_free$descriptor(), PmdCalls.FREE);
@@ -65,7 +66,7 @@ class PmdLayoutTest {
                 all.put(m.getName(), ((Number) m.invoke(null)).longValue());
             }
         }
-        for (String struct : new String[] {"mrpmd_rx", "mrpmd_tx", "mrpmd_info", "mrpmd_setup", "mrpmd_stats"}) {
+        for (String struct : new String[] {"mrpmd_rx", "mrpmd_mbuf", "mrpmd_tx", "mrpmd_info", "mrpmd_setup", "mrpmd_stats"}) {
             StructLayout layout = (StructLayout) Class.forName(GENERATED + struct).getMethod("layout").invoke(null);
             all.put("sizeof(" + struct + ")", layout.byteSize());
             for (MemoryLayout member : layout.memberLayouts()) {

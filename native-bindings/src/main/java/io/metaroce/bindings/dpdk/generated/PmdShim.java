@@ -24,10 +24,10 @@ public class PmdShim extends PmdShim$shared {
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
             .or(Linker.nativeLinker().defaultLookup());
 
-    private static final int MRPMD_ABI_VERSION = (int)1L;
+    private static final int MRPMD_ABI_VERSION = (int)2L;
     /**
      * {@snippet lang=c :
-     * #define MRPMD_ABI_VERSION 1
+     * #define MRPMD_ABI_VERSION 2
      * }
      */
     public static int MRPMD_ABI_VERSION() {
@@ -69,33 +69,6 @@ public class PmdShim extends PmdShim$shared {
     public static int MRPMD_ERROR_SIZE() {
         return MRPMD_ERROR_SIZE;
     }
-    private static final int MRPMD_RX_IP_GOOD = (int)1L;
-    /**
-     * {@snippet lang=c :
-     * #define MRPMD_RX_IP_GOOD 1
-     * }
-     */
-    public static int MRPMD_RX_IP_GOOD() {
-        return MRPMD_RX_IP_GOOD;
-    }
-    private static final int MRPMD_RX_IP_BAD = (int)2L;
-    /**
-     * {@snippet lang=c :
-     * #define MRPMD_RX_IP_BAD 2
-     * }
-     */
-    public static int MRPMD_RX_IP_BAD() {
-        return MRPMD_RX_IP_BAD;
-    }
-    private static final int MRPMD_RX_L4_GOOD = (int)4L;
-    /**
-     * {@snippet lang=c :
-     * #define MRPMD_RX_L4_GOOD 4
-     * }
-     */
-    public static int MRPMD_RX_L4_GOOD() {
-        return MRPMD_RX_L4_GOOD;
-    }
     private static final int MRPMD_RX_L4_BAD = (int)8L;
     /**
      * {@snippet lang=c :
@@ -105,14 +78,32 @@ public class PmdShim extends PmdShim$shared {
     public static int MRPMD_RX_L4_BAD() {
         return MRPMD_RX_L4_BAD;
     }
-    private static final int MRPMD_RX_MULTI_SEGMENT = (int)16L;
+    private static final int MRPMD_RX_IP_BAD = (int)16L;
     /**
      * {@snippet lang=c :
-     * #define MRPMD_RX_MULTI_SEGMENT 16
+     * #define MRPMD_RX_IP_BAD 16
      * }
      */
-    public static int MRPMD_RX_MULTI_SEGMENT() {
-        return MRPMD_RX_MULTI_SEGMENT;
+    public static int MRPMD_RX_IP_BAD() {
+        return MRPMD_RX_IP_BAD;
+    }
+    private static final int MRPMD_RX_IP_GOOD = (int)128L;
+    /**
+     * {@snippet lang=c :
+     * #define MRPMD_RX_IP_GOOD 128
+     * }
+     */
+    public static int MRPMD_RX_IP_GOOD() {
+        return MRPMD_RX_IP_GOOD;
+    }
+    private static final int MRPMD_RX_L4_GOOD = (int)256L;
+    /**
+     * {@snippet lang=c :
+     * #define MRPMD_RX_L4_GOOD 256
+     * }
+     */
+    public static int MRPMD_RX_L4_GOOD() {
+        return MRPMD_RX_L4_GOOD;
     }
     private static final int MRPMD_TX_IPV4 = (int)1L;
     /**
@@ -1847,6 +1838,69 @@ public class PmdShim extends PmdShim$shared {
                 traceDowncall("mrpmd_release", burst);
             }
             mh$.invokeExact(burst);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class mrpmd_forward {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            PmdShim.C_INT,
+            PmdShim.C_INT,
+            PmdShim.C_INT,
+            PmdShim.C_POINTER,
+            PmdShim.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("mrpmd_forward");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * uint32_t mrpmd_forward(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t count)
+     * }
+     */
+    public static FunctionDescriptor mrpmd_forward$descriptor() {
+        return mrpmd_forward.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * uint32_t mrpmd_forward(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t count)
+     * }
+     */
+    public static MethodHandle mrpmd_forward$handle() {
+        return mrpmd_forward.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * uint32_t mrpmd_forward(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t count)
+     * }
+     */
+    public static MemorySegment mrpmd_forward$address() {
+        return mrpmd_forward.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * uint32_t mrpmd_forward(int32_t port, int32_t queue, struct mrpmd_rx *burst, uint32_t count)
+     * }
+     */
+    public static int mrpmd_forward(int port, int queue, MemorySegment burst, int count) {
+        var mh$ = mrpmd_forward.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("mrpmd_forward", port, queue, burst, count);
+            }
+            return (int)mh$.invokeExact(port, queue, burst, count);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
