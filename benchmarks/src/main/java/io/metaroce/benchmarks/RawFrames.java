@@ -4,6 +4,7 @@ package io.metaroce.benchmarks;
 import io.metaroce.bindings.dpdk.Mbuf;
 import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
 import io.metaroce.bindings.dpdk.generated.mrpmd_tx;
+import io.metaroce.bindings.libc.RawMemory;
 import io.metaroce.wire.Bytes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,8 +21,9 @@ final class RawFrames {
     /** Reads a little of the headers of the first {@code n} frames received, so that somebody has. */
     static long look(MemorySegment rx, int n) {
         long sum = 0;
+        long mbufs = rx.address() + mrpmd_rx.mbuf$offset();
         for (int i = 0; i < n; i++) {
-            long frame = Mbuf.frame(rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i));
+            long frame = Mbuf.frame(RawMemory.getLong(mbufs + 8L * i));
             sum += Bytes.getU16(frame + ETHER_TYPE) + Bytes.getLong(frame + PAYLOAD);
         }
         return sum;

@@ -6,13 +6,13 @@ import io.metaroce.bindings.dpdk.Pmd;
 import io.metaroce.bindings.dpdk.PmdCalls;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
 import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
+import io.metaroce.bindings.libc.RawMemory;
 import io.metaroce.port.PortCounters;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.NetAddress;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /** One plane: its device, what comes in on it, and the host protocols beside UDP. One thread. */
 final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
@@ -82,9 +82,9 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         int n = device.receive(rx.address(), Math.min(Math.min(out.capacity - out.count, quota), PmdShim.MRPMD_MAX_BURST()));
         taken = n;
         dropped = 0;
-        MemorySegment r = rx;
+        long mbufs = rx.address() + MBUF;
         for (int i = 0; i < n; i++) {
-            long mbuf = r.get(ValueLayout.JAVA_LONG, MBUF + 8L * i);
+            long mbuf = RawMemory.getLong(mbufs + 8L * i);
             int length = Mbuf.length(mbuf);
             if (length < SHORTEST || Mbuf.isChained(mbuf) || !frame(out, Mbuf.frame(mbuf), length, Mbuf.flags(mbuf))) {
                 dropped++;
