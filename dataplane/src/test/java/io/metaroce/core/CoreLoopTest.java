@@ -150,12 +150,23 @@ class CoreLoopTest {
         assertEquals(EndpointConfig.INTEGRITY_FULL, PortFit.fit(port, config).integrity);
     }
 
+    /** With one burst, which is taken and acknowledged as a whole, both ends waited for each other by turns (memif, one run in nine). */
+    @Test
+    void whereHostsAreSlowAWindowIsMoreThanABurst() {
+        port.run = 1;
+        assertTrue(PortFit.fit(port, new EndpointConfig()).minWindowPackets < CoreLoop.BURST, "a host that is not slow needs no more");
+        port.noiseNs = 1_000;
+        assertTrue(PortFit.fit(port, new EndpointConfig()).minWindowPackets >= 2 * CoreLoop.BURST);
+    }
+
     /** Receives nothing, takes everything or nothing, and keeps a list of its calls. */
     private static final class ScriptedPort implements PacketPort {
         final List<String> calls = new ArrayList<>();
         final NetAddress peer = NetAddress.of(InetAddress.getLoopbackAddress(), 9);
         private final MemorySegment headers = Arena.ofAuto().allocate((long) CoreLoop.BURST * TxBurst.HEADER_ROOM, 64);
         private final PortCounters counters = new PortCounters();
+        int run = 7;
+        long noiseNs;
         boolean refuse;
         boolean closed;
         boolean checksum = true;
@@ -192,7 +203,12 @@ class CoreLoopTest {
 
         @Override
         public int preferredRun() {
-            return 7;
+            return run;
+        }
+
+        @Override
+        public long timingNoiseNs() {
+            return noiseNs;
         }
 
         @Override
