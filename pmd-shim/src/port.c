@@ -176,11 +176,12 @@ static int configure(struct mrpmd_call *call) {
   rxconf.offloads = conf.rxmode.offloads;
   struct rte_mempool *pool = (struct rte_mempool *)(uintptr_t)setup->rx_pool;
   int socket = rte_eth_dev_socket_id(port);
+  uint32_t hardware = !is_virtual(&info);
   for (uint16_t queue = 0; queue < setup->queues; queue++) {
     rc = rte_eth_rx_queue_setup(port, queue, rx_descriptors, (unsigned)socket, &rxconf, pool);
     if (rc == 0) rc = rte_eth_tx_queue_setup(port, queue, tx_descriptors, (unsigned)socket, &txconf);
     if (rc != 0) return mrpmd_fail(error, error_size, rc, "queue %d of port %d (%s)", queue, port, info.driver_name);
-    mrpmd_lanes[port][queue].prefetch = !is_virtual(&info);
+    mrpmd_lanes[port][queue].prefetch = hardware;
   }
   mrpmd_gather_pools[port] = traits & MRPMD_TRAIT_COPIES ? (struct rte_mempool *)(uintptr_t)setup->gather_pool : NULL;
   setup->rx_descriptors = rx_descriptors;

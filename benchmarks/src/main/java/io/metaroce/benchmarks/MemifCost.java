@@ -18,7 +18,6 @@ import io.metaroce.wire.NetAddress;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -130,11 +129,7 @@ public final class MemifCost {
         }
         MemorySegment rx = mrpmd_rx.allocate(Arena.global()).fill((byte) 0);
         MemorySegment tx = mrpmd_tx.allocate(Arena.global());
-        int n = PmdCalls.alloc(pool, rx.address() + mrpmd_rx.mbuf$offset(), burst);
-        for (int i = 0; i < n; i++) {
-            long mbuf = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i);
-            RawFrames.line(tx, i, mbuf, mbuf + 256, datagram + HEADERS);
-        }
+        int n = RawFrames.fresh(tx, pool, burst, datagram + HEADERS);
         // A memif server can send only once its client has polled.
         MemorySegment nothing = mrpmd_rx.allocate(Arena.global()).fill((byte) 0);
         while (PmdCalls.receive(ports[1], 0, nothing.address(), burst) == 0 && PmdCalls.send(ports[0], 0, tx.address(), n) == 0) {

@@ -11,7 +11,6 @@ import io.metaroce.port.dpdk.EalArguments;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 
@@ -64,11 +63,7 @@ public final class PollCost {
         MemorySegment rx = mrpmd_rx.allocate(Arena.global()).fill((byte) 0);
         MemorySegment tx = mrpmd_tx.allocate(Arena.global());
         // One burst that goes round and round; net_null makes its own and forgets this one.
-        int first = PmdCalls.alloc(pool, rx.address() + mrpmd_rx.mbuf$offset(), burst);
-        for (int i = 0; i < first; i++) {
-            long mbuf = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i);
-            RawFrames.line(tx, i, mbuf, mbuf + 256, frame);
-        }
+        int first = RawFrames.fresh(tx, pool, burst, frame);
         if (PmdCalls.send(port, 0, tx.address(), first) != first) {
             throw new IllegalStateException("the device does not take a burst");
         }

@@ -2,9 +2,9 @@
 package io.metaroce.benchmarks;
 
 import io.metaroce.bindings.dpdk.Mbuf;
-import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
+import io.metaroce.bindings.dpdk.PmdCalls;
+import io.metaroce.bindings.dpdk.generated.PmdShim;
 import io.metaroce.bindings.dpdk.generated.mrpmd_tx;
-import io.metaroce.bindings.libc.RawMemory;
 import io.metaroce.wire.Bytes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,12 +21,21 @@ final class RawFrames {
     /** Reads a little of the headers of the first {@code n} frames received, so that somebody has. */
     static long look(MemorySegment rx, int n) {
         long sum = 0;
-        long mbufs = rx.address() + mrpmd_rx.mbuf$offset();
         for (int i = 0; i < n; i++) {
-            long frame = Mbuf.frame(RawMemory.getLong(mbufs + 8L * i));
+            long frame = Mbuf.frame(Mbuf.of(rx.address(), i));
             sum += Bytes.getU16(frame + ETHER_TYPE) + Bytes.getLong(frame + PAYLOAD);
         }
         return sum;
+    }
+
+    /** Lines up to {@code count} fresh frames of {@code length} bytes up in a burst to send; returns how many. */
+    static int fresh(MemorySegment tx, long pool, int count, int length) {
+        int n = PmdCalls.alloc(pool, tx.address() + mrpmd_tx.mbuf$offset(), count);
+        for (int i = 0; i < n; i++) {
+            long mbuf = tx.get(ValueLayout.JAVA_LONG, mrpmd_tx.mbuf$offset() + 8L * i);
+            line(tx, i, mbuf, mbuf + PmdShim.mrpmd_data_offset(), length);
+        }
+        return n;
     }
 
     /** Puts a whole frame of {@code length} bytes at {@code data} in place {@code i} of a burst to send. */

@@ -6,7 +6,6 @@ import io.metaroce.bindings.dpdk.Pmd;
 import io.metaroce.bindings.dpdk.PmdCalls;
 import io.metaroce.bindings.dpdk.generated.PmdShim;
 import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
-import io.metaroce.bindings.libc.RawMemory;
 import io.metaroce.port.PortCounters;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.wire.Bytes;
@@ -16,7 +15,6 @@ import java.lang.foreign.MemorySegment;
 
 /** One plane: its device, what comes in on it, and the host protocols beside UDP. One thread. */
 final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
-    private static final long MBUF = mrpmd_rx.mbuf$offset();
     /** Below this a frame has no IP header; above, two words of MAC addresses can be read. */
     private static final int SHORTEST = Frame.ETHERNET_LENGTH + Frame.V4_LENGTH;
     /** What is asked of a plane under a flood: by then a few hundred nanoseconds a turn are spent on it. */
@@ -82,9 +80,8 @@ final class Plane implements Neighbours.Requests, HostProtocol.Resolved {
         int n = device.receive(rx.address(), Math.min(Math.min(out.capacity - out.count, quota), PmdShim.MRPMD_MAX_BURST()));
         taken = n;
         dropped = 0;
-        long mbufs = rx.address() + MBUF;
         for (int i = 0; i < n; i++) {
-            long mbuf = RawMemory.getLong(mbufs + 8L * i);
+            long mbuf = Mbuf.of(rx.address(), i);
             int length = Mbuf.length(mbuf);
             if (length < SHORTEST || Mbuf.isChained(mbuf) || !frame(out, Mbuf.frame(mbuf), length, Mbuf.flags(mbuf))) {
                 dropped++;

@@ -46,7 +46,7 @@ final class RawFrames implements AutoCloseable {
         int n;
         while ((n = PmdCalls.receive(port, 0, rx.address(), 64)) > 0) {
             for (int i = 0; i < n; i++) {
-                long mbuf = rx.get(ValueLayout.JAVA_LONG, mrpmd_rx.mbuf$offset() + 8L * i);
+                long mbuf = Mbuf.of(rx.address(), i);
                 frames.add(MemorySegment.ofAddress(Mbuf.frame(mbuf)).reinterpret(Mbuf.length(mbuf)).toArray(ValueLayout.JAVA_BYTE));
             }
         }

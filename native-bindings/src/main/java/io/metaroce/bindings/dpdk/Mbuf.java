@@ -2,6 +2,7 @@
 package io.metaroce.bindings.dpdk;
 
 import io.metaroce.bindings.dpdk.generated.mrpmd_mbuf;
+import io.metaroce.bindings.dpdk.generated.mrpmd_rx;
 import io.metaroce.bindings.libc.RawMemory;
 
 /**
@@ -9,6 +10,7 @@ import io.metaroce.bindings.libc.RawMemory;
  * compares that layout with its DPDK's when it is compiled. The frame belongs to the burst that it came with (see {@code pmd_shim.h}).
  */
 public final class Mbuf {
+    private static final long MBUFS = mrpmd_rx.mbuf$offset();
     private static final long BUFFER = mrpmd_mbuf.buffer$offset();
     private static final long DATA_OFFSET = mrpmd_mbuf.data_offset$offset();
     private static final long SEGMENTS = mrpmd_mbuf.segments$offset();
@@ -16,6 +18,11 @@ public final class Mbuf {
     private static final long LENGTH = mrpmd_mbuf.length$offset();
 
     private Mbuf() {
+    }
+
+    /** The mbuf of frame {@code i} of a burst that was received (a {@code mrpmd_rx}). */
+    public static long of(long burst, int i) {
+        return RawMemory.getLong(burst + MBUFS + 8L * i);
     }
 
     /** Address of the frame's first byte, its Ethernet header's. */
