@@ -44,9 +44,13 @@ public final class CoreLoop implements AutoCloseable {
      */
     public CoreLoop(PacketPort port, EndpointConfig config, RegionTable regions) {
         this.port = port;
-        // Whole runs: what is left of a burst would be a call of its own.
-        tx = new TxBurst(BURST - BURST % Math.min(port.preferredRun(), BURST));
+        tx = new TxBurst(sendBurst(port));
         this.endpoint = new Endpoint(config, regions);
+    }
+
+    /** Datagrams in one burst to send: whole runs, as what is left of a burst would be a call of its own. */
+    static int sendBurst(PacketPort port) {
+        return BURST - BURST % Math.min(port.preferredRun(), BURST);
     }
 
     public Endpoint endpoint() {

@@ -23,7 +23,8 @@ public final class PortFit {
 
     /**
      * Fills planes, addresses and source ports of {@code config} from the port, lowers its payload MTU to what the port carries
-     * unfragmented, and sets its run length and receive buffer to the port's. Without UDP's checksum, integrity is full.
+     * unfragmented, and sets its receive buffer, and how many packets go by one path in a row, as the port wants it. Without UDP's
+     * checksum, integrity is full.
      *
      * @return the same {@code config}
      */
@@ -39,7 +40,9 @@ public final class PortFit {
         }
         int overhead = DataHeader.LENGTH + (config.security == null ? 0 : SealedHeader.OVERHEAD);
         config.payloadMtu = Math.min(config.payloadMtu, largestDatagram - overhead);
-        config.runLength = port.preferredRun();
+        int run = port.preferredRun();
+        // A path is a socket, and each socket of a burst a call: where runs pay, a burst goes by one path.
+        config.runLength = run > 1 ? CoreLoop.sendBurst(port) : 1;
         config.receiveBufferPackets = Math.max(4, port.receiveBuffer(config.payloadMtu + overhead));
         if (!port.sendsUdpChecksum()) {
             config.integrity = EndpointConfig.INTEGRITY_FULL;
@@ -48,10 +51,10 @@ public final class PortFit {
         if (config.timerFloorNs > 0) {
             config.minWindowPackets = Math.max(config.minWindowPackets, SLOW_HOST_WINDOW);
         }
-        if (config.runLength > 1) {
+        if (run > 1) {
             // Runs pay: windows hold a few of them, and acknowledgements come by the run.
-            config.minWindowPackets = Math.max(config.minWindowPackets, RUNS_IN_WINDOW * config.runLength);
-            config.ackEvery = config.runLength;
+            config.minWindowPackets = Math.max(config.minWindowPackets, RUNS_IN_WINDOW * run);
+            config.ackEvery = run;
             config.ackDelayNs = Math.max(config.ackDelayNs, config.timerFloorNs / 10);
         }
         return config;
