@@ -46,6 +46,7 @@ public final class CoreLoop implements AutoCloseable {
         this.port = port;
         tx = new TxBurst(sendBurst(port));
         this.endpoint = new Endpoint(config, regions);
+        port.expectCids(endpoint.commonCidBits(), endpoint.commonCid());
     }
 
     /** Datagrams in one burst to send: whole runs, as what is left of a burst would be a call of its own. */

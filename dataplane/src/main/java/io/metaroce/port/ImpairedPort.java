@@ -328,6 +328,11 @@ public final class ImpairedPort implements PacketPort {
     }
 
     @Override
+    public void expectCids(int bits, int common) {
+        inner.expectCids(bits, common);
+    }
+
+    @Override
     public int preferredRun() {
         return inner.preferredRun();
     }

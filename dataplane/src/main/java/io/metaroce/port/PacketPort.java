@@ -58,6 +58,13 @@ public interface PacketPort extends AutoCloseable {
         throw new PortException("the planes of this port are fixed: " + description());
     }
 
+    /**
+     * Packets of a connection that do not name {@code common} in these bits of their destination CID are for nobody, from now on: a port
+     * may drop them before they cost anything (spec: MR-CON-024). INIT, PROBE and RESET must come in whatever they name. Set-up.
+     */
+    default void expectCids(int bits, int common) {
+    }
+
     /** Fills {@code burst} anew (count from 0). The frames of the previous call become invalid. */
     void receive(RxBurst burst);
 

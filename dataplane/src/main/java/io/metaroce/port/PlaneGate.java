@@ -112,6 +112,11 @@ public final class PlaneGate implements PacketPort {
     }
 
     @Override
+    public void expectCids(int bits, int common) {
+        port.expectCids(bits, common);
+    }
+
+    @Override
     public int preferredRun() {
         return port.preferredRun();
     }

@@ -490,6 +490,19 @@ public final class Endpoint {
         return state.counters;
     }
 
+    /**
+     * What the connection IDs of all packets to this endpoint have in {@link #commonCidBits}, as long as it lives, but for INIT, PROBE
+     * and RESET: a port may drop others before they cost anything (spec: MR-CON-024). Any thread.
+     */
+    public int commonCid() {
+        return state.commonCid;
+    }
+
+    /** The bits of a connection ID that {@link #commonCid} is about. Any thread. */
+    public int commonCidBits() {
+        return EndpointState.COMMON_CID_BITS;
+    }
+
     /** Connections that have a context, in whatever state. */
     public int liveConnections() {
         return state.connections.used();

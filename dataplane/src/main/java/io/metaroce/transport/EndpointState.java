@@ -13,6 +13,12 @@ import io.metaroce.wire.Reason;
 
 /** Everything an endpoint's parts share: the slab with its pools, queues, tables, randomness and counters. */
 final class EndpointState {
+    /**
+     * The bits of a CID that are the same in all of an endpoint: a flood of guesses meets them once in 256 times. With the largest pool
+     * (16 bits) seven are left that are each CID's own.
+     */
+    static final int COMMON_CID_BITS = 0xff << 23;
+
     final EndpointConfig config;
     final RegionTable regions;
     final Slab slab;
@@ -69,6 +75,8 @@ final class EndpointState {
     private final long pathBase;
     private final int pathsPerConnection;
     private final int cidMask;
+    /** What all CIDs have in {@link #COMMON_CID_BITS}. */
+    final int commonCid;
     /** The CID of each connection slot, close together: a flood of guesses must not reach for records that lie far apart. 0: none yet. */
     private final int[] cids;
     /** The time of the call under way. */
@@ -154,6 +162,7 @@ final class EndpointState {
         sealing = config.security == null ? null : new Sealing(this);
         stats = statsFor(n);
         parkedStats = statsFor(config.maxParked);
+        commonCid = (int) nextSecret() & COMMON_CID_BITS;
         cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
         cids = new int[cidMask + 1];
     }
@@ -197,10 +206,10 @@ final class EndpointState {
     /** Gives the connection a CID and a tag that it never had. */
     void name(long connection) {
         int index = slab.getInt(connection + ConnectionRecord.INDEX);
-        // Positive, never 0, low bits are the slot.
+        // Positive, never 0, low bits are the slot, high bits the endpoint.
         int cid;
         do {
-            cid = (((int) nextSecret() & ~cidMask) | index) & Integer.MAX_VALUE;
+            cid = (int) nextSecret() & ~cidMask & ~COMMON_CID_BITS & Integer.MAX_VALUE | commonCid | index;
         } while (cid == 0 || names.isTaken(cid) || cid == slab.getInt(connection + ConnectionRecord.HANDLE));
         slab.putInt(connection + ConnectionRecord.LOCAL_CID, cid);
         cids[index] = cid;

@@ -139,6 +139,14 @@ class CoreLoopTest {
         assertEquals(99, config.receiveBufferPackets);
     }
 
+    @Test
+    @Requirement("MR-CON-024")
+    void thePortLearnsWhichConnectionsThereMayBe() {
+        assertEquals(loop.endpoint().commonCidBits(), port.cidBits);
+        assertEquals(loop.endpoint().commonCid(), port.commonCid);
+        assertEquals(8, Integer.bitCount(port.cidBits));
+    }
+
     /** A burst that went by four sockets in four calls cost a fifth of the goodput. */
     @Test
     @Requirement("MR-SPRAY-003")
@@ -177,6 +185,8 @@ class CoreLoopTest {
         private final PortCounters counters = new PortCounters();
         int run = 7;
         long noiseNs;
+        int cidBits;
+        int commonCid;
         boolean refuse;
         boolean closed;
         boolean checksum = true;
@@ -209,6 +219,12 @@ class CoreLoopTest {
         @Override
         public int maxDatagram(int plane) {
             return 1472;
+        }
+
+        @Override
+        public void expectCids(int bits, int common) {
+            cidBits = bits;
+            commonCid = common;
         }
 
         @Override

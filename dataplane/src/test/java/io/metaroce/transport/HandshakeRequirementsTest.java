@@ -65,11 +65,12 @@ class HandshakeRequirementsTest {
     // ---- initiator ----
 
     @Test
-    @Requirement({"MR-CON-001", "MR-CON-020", "MR-SEC-001"})
+    @Requirement({"MR-CON-001", "MR-CON-020", "MR-CON-024", "MR-SEC-001"})
     void identitiesAreOwnRandomAndSecret() {
         Set<Integer> cids = new HashSet<>();
         Set<Long> nonces = new HashSet<>();
         Set<Integer> tags = new HashSet<>();
+        Set<Integer> common = new HashSet<>();
         int low = 0;
         for (int run = 0; run < 4; run++) {
             // The same seed each time: what differs is the secret alone.
@@ -91,7 +92,10 @@ class HandshakeRequirementsTest {
             assertEquals(8, own.size(), "no two connections share a CID");
             assertFalse(own.contains(0));
             cids.addAll(own);
+            own.forEach(cid -> assertEquals(q.a.endpoint.commonCid(), cid & q.a.endpoint.commonCidBits()));
+            common.add(q.a.endpoint.commonCid());
         }
+        assertTrue(common.size() > 1, "each endpoint has its own");
         assertEquals(32, cids.size());
         assertEquals(32, nonces.size());
         assertEquals(32, tags.size());

@@ -61,7 +61,7 @@ public final class Floods {
             int version = variant == 1 ? 2 + random.nextInt(14) : Prefix.VERSION;
             int type = variant == 2 ? 0 : variant == 3 ? Type.DATA : variant == 4 ? Type.PARK : Type.CLOSE;
             // No CID is 0.
-            ByteBuffer.wrap(bytes).put(Prefix.VERSION_TYPE, (byte) (version << 4 | type)).put(Prefix.DESTINATION_CID, (byte) 1);
+            ByteBuffer.wrap(bytes).put(Prefix.VERSION_TYPE, (byte) (version << 4 | type)).put(Prefix.DESTINATION_CID + 3, (byte) 1);
             if (variant < 0) {
                 bytes[Prefix.LENGTH] = 1;
             }

@@ -24,7 +24,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A program for the kernel (classic BPF) that drops what is plainly no datagram of ours before it takes room in a socket's buffer and a
- * core's time to fetch it: of another version, of no type, or shorter than its type is. What it drops the socket counts among what found
+ * core's time to fetch it: of another version, of no type, shorter than its type is, or for none of the endpoint's connections. What it drops the socket counts among what found
  * no room (SO_RXQ_OVFL). INIT of another version passes, as it gets an answer (MR-GEN-002). The endpoint checks all of it again.
  */
 final class SocketFilter {
@@ -41,6 +41,7 @@ final class SocketFilter {
     // Instructions, of linux/bpf_common.h.
     private static final int LOAD_LENGTH = 0x80;
     private static final int LOAD_BYTE = 0x30;
+    private static final int LOAD_INT = 0x20;
     private static final int SHIFT_RIGHT = 0x74;
     private static final int AND = 0x54;
     private static final int JUMP_EQUAL = 0x15;
@@ -54,8 +55,12 @@ final class SocketFilter {
         this.program = program;
     }
 
-    /** Gives the socket the filter; false if this kernel does not take it. */
-    static boolean attach(MemorySegment state, int fd) {
+    /**
+     * Gives the socket the filter, in place of one that it has; false if this kernel does not take it.
+     *
+     * @param cidBits what of a destination CID must be {@code commonCid}, but for INIT, PROBE and RESET; none: 0
+     */
+    static boolean attach(MemorySegment state, int fd, int cidBits, int commonCid) {
         try (Arena arena = Arena.ofConfined()) {
             SocketFilter f = new SocketFilter(arena.allocate((long) ROOM * INSTRUCTION, 8).address());
             int first = UDP_HEADER + Prefix.VERSION_TYPE;
@@ -70,7 +75,16 @@ final class SocketFilter {
             f.pass(JUMP_EQUAL, Type.INIT);
             f.add(LOAD_LENGTH, 0, 0, 0);
             f.accept(JUMP_AT_LEAST, UDP_HEADER + InitHeader.MIN_DATAGRAM);
-            // This version: by type, as long as that is at least. Not longer cannot be asked: runs of datagrams come here as one.
+            // This version. What needs a connection names one of the endpoint's.
+            f.add(LOAD_BYTE, 0, 0, first);
+            f.add(AND, 0, 0, TYPE);
+            f.add(JUMP_EQUAL, 6, 0, Type.INIT);
+            f.add(JUMP_EQUAL, 5, 0, Type.PROBE);
+            f.add(JUMP_EQUAL, 4, 0, Type.RESET);
+            f.add(LOAD_INT, 0, 0, UDP_HEADER + Prefix.DESTINATION_CID);
+            f.add(AND, 0, 0, cidBits);
+            f.pass(JUMP_EQUAL, commonCid);
+            // By type, as long as that is at least. Not longer cannot be asked: runs of datagrams come here as one.
             f.add(LOAD_BYTE, 0, 0, first);
             f.add(AND, 0, 0, TYPE);
             f.type(Type.DATA, DataHeader.LENGTH);

@@ -46,6 +46,9 @@ public final class UdpPort implements PacketPort {
     private final UdpSender sender;
     private final UdpReceiver receiver;
     private boolean gro = true;
+    // As in expectCids; 0: anything goes.
+    private int cidBits;
+    private int commonCid;
     private boolean closed;
 
     /** Opens all sockets. Throws {@link PortException} if one of them cannot be had; nothing stays open then. */
@@ -123,14 +126,29 @@ public final class UdpPort implements PacketPort {
         receiveBufferBytes[plane] = socket.receiveBuffer(config.receiveBufferBytes);
         gro &= config.gro && socket.option(Libc.IPPROTO_UDP(), Libc.UDP_GRO(), 1);
         socket.receiveEcn();
-        if (config.filter) {
-            // Best effort: the endpoint looks at everything itself.
-            SocketFilter.attach(state, socket.fd);
-        }
+        filter(socket);
         // Best effort: without it the kernel's drops go uncounted.
         socket.option(Libc.SOL_SOCKET(), Libc.SO_RXQ_OVFL(), 1);
         local[plane] = new NetAddress(wished.high(), wished.low(), socket.port());
         return socket;
+    }
+
+    /** Best effort: the endpoint looks at everything itself. */
+    private void filter(UdpSocket socket) {
+        if (config.filter) {
+            SocketFilter.attach(state, socket.fd, cidBits, commonCid);
+        }
+    }
+
+    @Override
+    public void expectCids(int bits, int common) {
+        cidBits = bits;
+        commonCid = common;
+        for (UdpSocket socket : receiveSockets) {
+            if (socket != null) {
+                filter(socket);
+            }
+        }
     }
 
     private SendPlane openSenders(int plane) {

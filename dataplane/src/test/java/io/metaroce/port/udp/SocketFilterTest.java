@@ -3,6 +3,7 @@ package io.metaroce.port.udp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.metaroce.Requirement;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.wire.Bytes;
 import io.metaroce.wire.InitHeader;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -55,21 +57,52 @@ class SocketFilterTest {
                 good.add(datagram(1, shortest.getKey(), shortest.getValue()));
             }
             assertEquals(15, SHORTEST.size());
-            bad.forEach(d -> send(stranger, port, d));
-            good.forEach(d -> send(stranger, port, d));
-            RxBurst burst = new RxBurst(64);
-            int at = 0;
-            for (long end = System.nanoTime() + 5_000_000_000L; at < good.size() && System.nanoTime() - end < 0; ) {
-                port.receive(burst);
-                for (int i = 0; i < burst.count; i++) {
-                    assertEquals(good.get(at).length, burst.length[i], "datagram " + at);
-                    assertEquals(good.get(at)[4] & 0xff, Bytes.getU8(burst.address[i] + 4), "datagram " + at);
-                    at++;
-                }
-            }
-            assertEquals(good.size(), at);
-            assertEquals(bad.size(), port.counters().rxDropped);
+            assertTaken(good, bad, stranger, port);
         }
+    }
+
+    @Test
+    @Requirement("MR-CON-024")
+    void dropsWhatNamesNoneOfTheEndpointsConnections() throws IOException {
+        UdpConfig config = new UdpConfig(NetAddress.of(InetAddress.ofLiteral("127.0.0.1"), 0));
+        config.filter = true;
+        try (UdpPort port = new UdpPort(config); DatagramSocket stranger = new DatagramSocket()) {
+            port.expectCids(0x7f80_0000, 0x5a80_0000);
+            List<byte[]> bad = new ArrayList<>();
+            List<byte[]> good = new ArrayList<>();
+            SHORTEST.forEach((type, length) -> {
+                good.add(to(0x5a81_2345, type, length));
+                good.add(to(0x5aff_ffff, type, length));
+                boolean needsNone = type == Type.INIT || type == Type.PROBE || type == Type.RESET;
+                for (int cid : new int[] {0, 0x5a01_2345, 0x5b81_2345, 0xda00_0000}) {
+                    (needsNone ? good : bad).add(to(cid, type, length));
+                }
+            });
+            assertTaken(good, bad, stranger, port);
+        }
+    }
+
+    /** A version 1 datagram for this connection. */
+    private static byte[] to(int cid, int type, int length) {
+        return ByteBuffer.wrap(datagram(1, type, length)).putInt(8, cid).array();
+    }
+
+    /** Sends all, and receives the good ones in order and nothing else. */
+    private static void assertTaken(List<byte[]> good, List<byte[]> bad, DatagramSocket stranger, UdpPort port) {
+        bad.forEach(d -> send(stranger, port, d));
+        good.forEach(d -> send(stranger, port, d));
+        RxBurst burst = new RxBurst(64);
+        int at = 0;
+        for (long end = System.nanoTime() + 5_000_000_000L; at < good.size() && System.nanoTime() - end < 0; ) {
+            port.receive(burst);
+            for (int i = 0; i < burst.count; i++) {
+                assertEquals(good.get(at).length, burst.length[i], "datagram " + at);
+                assertEquals(good.get(at)[4] & 0xff, Bytes.getU8(burst.address[i] + 4), "datagram " + at);
+                at++;
+            }
+        }
+        assertEquals(good.size(), at);
+        assertEquals(bad.size(), port.counters().rxDropped);
     }
 
     private static void send(DatagramSocket from, UdpPort to, byte[] bytes) {
