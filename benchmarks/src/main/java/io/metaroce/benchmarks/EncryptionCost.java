@@ -47,7 +47,7 @@ public final class EncryptionCost {
         String before = System.getProperty("metaroce.crypto", "");
         System.setProperty("metaroce.crypto", kind);
         try {
-            return new EndpointPair(MESSAGE, PAYLOAD, 15, 4, 0, EndpointConfig.INTEGRITY_FULL, !kind.equals("none"));
+            return new EndpointPair(MESSAGE, PAYLOAD, EndpointPair.UDP_RUN, 4, 0, EndpointConfig.INTEGRITY_FULL, !kind.equals("none"));
         } finally {
             System.setProperty("metaroce.crypto", before);
         }

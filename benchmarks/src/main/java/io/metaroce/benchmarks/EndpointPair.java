@@ -21,6 +21,8 @@ import java.lang.management.ThreadMXBean;
  * Every {@code lossOneIn}-th datagram is dropped (0: none).
  */
 public final class EndpointPair {
+    /** Packets of 4 KiB that a connection over UDP sends by one path in a row: whole runs of the kernel's in a burst. */
+    public static final int UDP_RUN = 60;
     private static final int SLOT = 20_480;
     private static final int REGION = 4 << 20;
     private static final int MESSAGE = 1 << 18;
@@ -54,8 +56,9 @@ public final class EndpointPair {
     }
 
     /**
-     * @param integrity with {@link EndpointConfig#INTEGRITY_HEADER} nobody looks at payload on its way, so it does not travel: the target
-     *     copies some other bytes to their place, and the pair itself costs next to nothing
+     * @param runLength packets in a row on one path: 1 over DPDK, {@link #UDP_RUN} over UDP
+     * @param integrity with {@link EndpointConfig#INTEGRITY_HEADER} nobody looks at payload on its way, so it does not travel, and the
+     *     target does not copy it to its place: what is left is the transport
      */
     public EndpointPair(int messageBytes, int payloadMtu, int runLength, int depth, int lossOneIn, int integrity, boolean encrypted) {
         hop = new Hop(SLOT, integrity == EndpointConfig.INTEGRITY_FULL, lossOneIn);
@@ -65,7 +68,9 @@ public final class EndpointPair {
         MemoryRegion from = regionsA.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE);
         MemoryRegion to = regionsB.register(0, Arena.ofAuto().allocate(REGION, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         a = new Endpoint(config(1, payloadMtu, runLength, integrity, encrypted), regionsA);
-        b = new Endpoint(config(2, payloadMtu, runLength, integrity, encrypted), regionsB);
+        EndpointConfig target = config(2, payloadMtu, runLength, integrity, encrypted);
+        target.placesPayload = integrity == EndpointConfig.INTEGRITY_FULL;
+        b = new Endpoint(target, regionsB);
         request.opcode = Opcode.WRITE;
         request.localAddress = from.address();
         request.localKey = from.key();
@@ -151,7 +156,7 @@ public final class EndpointPair {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         for (int loss : new int[] {0, 101, 11}) {
             for (int mtu : new int[] {256, 4096}) {
-                for (int run : new int[] {1, 15}) {
+                for (int run : new int[] {1, UDP_RUN}) {
                     EndpointPair pair = new EndpointPair(MESSAGE, mtu, run, 4, loss);
                     double best = Double.MAX_VALUE;
                     for (int round = 0; round < ROUNDS; round++) {
@@ -163,7 +168,7 @@ public final class EndpointPair {
                     System.out.printf("payload %5d B, runs of %2d, loss 1 in %3d: %7.1f ns a datagram%n", mtu, run, loss, best);
                 }
             }
-            for (int run : new int[] {1, 15}) {
+            for (int run : new int[] {1, UDP_RUN}) {
                 EndpointPair pair = new EndpointPair(MESSAGE, 256, run, 4, loss, EndpointConfig.INTEGRITY_HEADER, false);
                 double send = Double.MAX_VALUE;
                 double receive = Double.MAX_VALUE;

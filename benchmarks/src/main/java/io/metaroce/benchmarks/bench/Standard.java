@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.metaroce.benchmarks.bench;
 
+import io.metaroce.benchmarks.EndpointPair;
 import io.metaroce.benchmarks.PartsBenchmark;
 import io.metaroce.transport.TransportBenchmark;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ final class Standard {
         all.add(new Jmh("slab, field of a record", PartsBenchmark.class, "slabField"));
         all.add(new Jmh("slab, look-up of a record", PartsBenchmark.class, "slabMap"));
         for (int loss : LOSSES) {
-            for (int run : new int[] {1, 15}) {
+            for (int run : new int[] {1, EndpointPair.UDP_RUN}) {
                 all.add(new EndpointLoop(loss, run));
             }
         }

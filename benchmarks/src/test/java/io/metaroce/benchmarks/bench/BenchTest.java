@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.benchmarks.CostPair;
+import io.metaroce.benchmarks.EndpointPair;
 import io.metaroce.core.Stages;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -147,7 +148,7 @@ class BenchTest {
 
     @Test
     void endpointsInMemoryGiveAllTheirFigures() throws InterruptedException {
-        List<Outcome> outcomes = run(new EndpointLoop(101, 15));
+        List<Outcome> outcomes = run(new EndpointLoop(101, EndpointPair.UDP_RUN));
         assertEquals(List.of("send", "receive", "acknowledgement built", "acknowledgement handled", "allocated"), outcomes.stream().map(Outcome::metric).toList());
     }
 
