@@ -24,8 +24,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A program for the kernel (classic BPF) that drops what is plainly no datagram of ours before it takes room in a socket's buffer and a
- * core's time to fetch it: of another version, of no type, shorter than its type is, or for none of the endpoint's connections. What it drops the socket counts among what found
- * no room (SO_RXQ_OVFL). INIT of another version passes, as it gets an answer (MR-GEN-002). The endpoint checks all of it again.
+ * core's time to fetch it: of another version, of no type, shorter than its type is, or for none of the endpoint's connections. What it
+ * drops the socket counts among what found no room (SO_RXQ_OVFL). INIT of another version passes, as it gets an answer (MR-GEN-002). The
+ * endpoint checks all of it again.
  */
 final class SocketFilter {
     /** Of asm-generic/socket.h; MIPS, SPARC and others, where it differs, have no JDK 25. */
