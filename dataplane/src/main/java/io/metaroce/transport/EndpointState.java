@@ -162,7 +162,7 @@ final class EndpointState {
         sealing = config.security == null ? null : new Sealing(this);
         stats = statsFor(n);
         parkedStats = statsFor(config.maxParked);
-        commonCid = (int) nextSecret() & COMMON_CID_BITS;
+        commonCid = (int) secret.start().add(0xc1dL).finish() & COMMON_CID_BITS;
         cidMask = Integer.highestOneBit(Math.max(1, 2 * n - 1)) - 1;
         cids = new int[cidMask + 1];
     }
