@@ -259,11 +259,12 @@ final class Wire {
         Side side = from.sides.get(name);
         Side caller = side == null ? null : side.peer;
         int cid = AcceptHeader.responderCid(at);
-        if (caller != null && handles.putIfAbsent(nameOf(side, cid), side.handle) == null) {
+        // The same ACCEPT may come again; and a CID may be given out again, long after.
+        if (caller != null && !Integer.valueOf(cid).equals(contexts.put(nameOf(side, call), cid))) {
+            handles.put(nameOf(side, cid), side.handle);
             handles.put(nameOf(caller, call), caller.handle);
             goOn(side, cidOf(caller), call);
             goOn(caller, cidOf(side), cid);
-            contexts.put(nameOf(side, call), cid);
             contexts.put(nameOf(caller, cid), call);
             cids.put(nameOf(caller, caller.handle), call);
             cids.put(nameOf(side, side.handle), cid);
@@ -275,6 +276,7 @@ final class Wire {
     private void goOn(Side side, int before, int now) {
         Flow flow = flows.get(nameOf(side, before));
         flows.put(nameOf(side, now), flow == null ? new Flow() : new Flow(flow));
+        newest = null;
     }
 
     private static Name nameOf(Side side, int cid) {
