@@ -265,6 +265,10 @@ final class Wire {
             handles.put(nameOf(caller, call), caller.handle);
             goOn(side, cidOf(caller), call);
             goOn(caller, cidOf(side), cid);
+            for (Name own : new Name[] {nameOf(side, cid), nameOf(caller, call)}) {
+                sealsByOwnCid.remove(own);
+                confirmed.remove(own);
+            }
             contexts.put(nameOf(caller, cid), call);
             cids.put(nameOf(caller, caller.handle), call);
             cids.put(nameOf(side, side.handle), cid);
@@ -277,6 +281,7 @@ final class Wire {
         Flow flow = flows.get(nameOf(side, before));
         flows.put(nameOf(side, now), flow == null ? new Flow() : new Flow(flow));
         newest = null;
+        seals.remove(nameOf(side, now));
     }
 
     private static Name nameOf(Side side, int cid) {
