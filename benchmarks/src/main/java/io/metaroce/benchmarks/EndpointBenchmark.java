@@ -28,7 +28,7 @@ public class EndpointBenchmark {
     @Param({"256", "4096"})
     public int payload;
 
-    @Param({"1", "60"})
+    @Param({"1", "" + EndpointPair.UDP_RUN})
     public int run;
 
     /** One datagram in so many is lost; 0: none. */

@@ -13,11 +13,10 @@ import io.metaroce.wire.Reason;
 
 /** Everything an endpoint's parts share: the slab with its pools, queues, tables, randomness and counters. */
 final class EndpointState {
-    /**
-     * The bits of a CID that are the same in all of an endpoint: a flood of guesses meets them once in 256 times. With the largest pool
-     * (16 bits) seven are left that are each CID's own.
-     */
-    static final int COMMON_CID_BITS = 0xff << 23;
+    /** The bits of a CID that are its own, the slot among them: with the largest pool (16 bits) seven are left to be random. */
+    private static final int OWN_CID_BITS = (1 << 23) - 1;
+    /** Those that are the same in all CIDs of an endpoint: a flood of guesses meets them once in 256 times. */
+    static final int COMMON_CID_BITS = Integer.MAX_VALUE & ~OWN_CID_BITS;
 
     final EndpointConfig config;
     final RegionTable regions;
@@ -203,13 +202,13 @@ final class EndpointState {
         return c;
     }
 
-    /** Gives the connection a CID and a tag that it never had. */
+    /** Gives the connection a CID that no other has, perhaps one that was in use long ago, and with it always a fresh tag (MR-CON-021). */
     void name(long connection) {
         int index = slab.getInt(connection + ConnectionRecord.INDEX);
         // Positive, never 0, low bits are the slot, high bits the endpoint.
         int cid;
         do {
-            cid = (int) nextSecret() & ~cidMask & ~COMMON_CID_BITS & Integer.MAX_VALUE | commonCid | index;
+            cid = (int) nextSecret() & OWN_CID_BITS & ~cidMask | commonCid | index;
         } while (cid == 0 || names.isTaken(cid) || cid == slab.getInt(connection + ConnectionRecord.HANDLE));
         slab.putInt(connection + ConnectionRecord.LOCAL_CID, cid);
         cids[index] = cid;
