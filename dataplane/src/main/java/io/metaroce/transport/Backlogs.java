@@ -60,6 +60,11 @@ final class Backlogs {
         }
     }
 
+    /** Connections with packets that were not sent yet. */
+    int count() {
+        return count;
+    }
+
     boolean isEmpty() {
         long all = count + busy;
         for (long kbps : given) {

@@ -165,6 +165,9 @@ final class Transmitter {
             }
             left -= sent;
             turnPackets += sent;
+            if (left == 0 && finishes(connection)) {
+                left = slab.getInt(connection + UNSENT_PACKETS);
+            }
             parity = parities.due(connection);
         }
         if (left == 0) {
@@ -180,6 +183,12 @@ final class Transmitter {
             // With nothing out the time of the check stays in the past: it would wake us at once, and again, while work waits for credit.
             state.wakeBy(connection, slab.getLong(connection + ConnectionRecord.CHECK_NS));
         }
+    }
+
+    /** So little still waits that the turn goes on to its end: of several messages, that have begun together, one after the other is done then. */
+    private boolean finishes(long connection) {
+        int unsent = slab.getInt(connection + UNSENT_PACKETS);
+        return unsent * state.backlogs.count() <= Limits.FINISH_PACKETS && turnPackets + unsent <= Limits.FINISH_PACKETS;
     }
 
     /** The connection that had its turn would send more, were the port of some plane not busy. */

@@ -12,6 +12,7 @@ import io.metaroce.memory.Slab;
 import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.Prefix;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
 import java.lang.foreign.Arena;
@@ -740,6 +741,66 @@ class WindowRequirementsTest {
             assertTrue(before == null || before != s.stream(), "streams of a connection alternate");
         }
         assertEquals(Limits.TURN_PACKETS, longest, "in a row of one connection while the other waits");
+    }
+
+    /** Two connections with much to send and windows to match; the number of the second. */
+    private int two(int packets, int ofOther) {
+        connect();
+        int other = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        p.run(10 * MS);
+        p.post(p.request(Opcode.WRITE, 0, 0, packets * 1024, 0, 1));
+        assertEquals(Endpoint.OK, p.a.endpoint.post(other, p.request(Opcode.WRITE, 0, 0, ofOther * 1024, 0, 2)));
+        Inside.raiseWindows(p.a.endpoint, p.ab, 400);
+        Inside.raiseWindows(p.a.endpoint, other, 400);
+        return other;
+    }
+
+    /** Packets that connections send in a row, in bursts of one: those of the second as negative numbers. {@code each} follows each packet of the second. */
+    private List<Integer> turns(int count, int other, Runnable each) {
+        TxBurst burst = new TxBurst(1);
+        burst.header[0] = Arena.ofAuto().allocate(TxBurst.HEADER_ROOM, 64).address();
+        int cid = peersCid(other);
+        List<Integer> runs = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            burst.count = 0;
+            p.a.endpoint.transmit(p.net.nowNs, burst);
+            assertTrue(burst.count == 1 && Prefix.type(burst.header[0]) == Type.DATA);
+            int sign = Prefix.destinationCid(burst.header[0]) == cid ? -1 : 1;
+            if (runs.isEmpty() || runs.getLast() * sign < 0) {
+                runs.add(0);
+            }
+            runs.set(runs.size() - 1, runs.getLast() + sign);
+            if (sign < 0) {
+                each.run();
+            }
+        }
+        return runs;
+    }
+
+    private int peersCid(int connection) {
+        EndpointState state = Inside.state(p.a.endpoint);
+        return state.slab.getInt(state.connectionOf(connection) + ConnectionRecord.REMOTE_CID);
+    }
+
+    @Test
+    @Requirement("MR-CC-033")
+    void whatIsNearlySentIsSentToItsEnd() {
+        int few = Limits.FINISH_PACKETS / 2;
+        int other = two(200, few + 10);
+        List<Integer> runs = turns(100, other, () -> { });
+        int last = runs.indexOf(-(Limits.TURN_PACKETS + few));
+        assertEquals(runs.size() - 2, last, "its last turn goes on, then there is only the first connection: " + runs);
+        assertTrue(runs.subList(0, last).stream().allMatch(r -> Math.abs(r) == Limits.TURN_PACKETS), "turns are short before: " + runs);
+    }
+
+    @Test
+    @Requirement({"MR-CC-032", "MR-CC-033"})
+    void whoIsAlwaysNearlyDoneLeavesTurnsToOthers() {
+        int other = two(200, Limits.FINISH_PACKETS / 2);
+        WorkRequest more = p.request(Opcode.WRITE, 0, 0, 1024, 0, 3);
+        List<Integer> runs = turns(200, other, () -> assertEquals(Endpoint.OK, p.a.endpoint.post(other, more)));
+        assertTrue(runs.size() > 8, "both have turns: " + runs);
+        assertTrue(runs.stream().allMatch(r -> -r <= Limits.FINISH_PACKETS), "none longer than it may be: " + runs);
     }
 
     // ---- spray ----
