@@ -11,7 +11,6 @@ import struct
 
 VERSION = 1
 INIT, CHALLENGE, ACCEPT, REFUSE, DATA, ACK, PROBE, CLOSE, CLOSE_ACK, RESET, SEALED, PARK, PARK_ACK, PLANE, PARITY = range(1, 16)
-FORMAT = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 # type -> [(name, offset, size)], header length
 PREFIX = [("checksum", 0, 4), ("versionType", 4, 1), ("flags", 5, 1), ("destinationCid", 8, 4)]
@@ -22,8 +21,8 @@ DATA_FIELDS = PREFIX + [
     ("messageLength", 56, 4), ("immediate", 60, 4), ("readIndex", 60, 4)]
 LAYOUT = {
     DATA: (DATA_FIELDS, 64),
-    ACK: (PREFIX + [("pathBlocks", 6, 1), ("controlBlocks", 7, 1), ("plane", 12, 1), ("shareValidityUs", 14, 2), ("shareKbps", 16, 4),
-                    ("duplicates", 20, 4)], 32),
+    ACK: (PREFIX + [("pathBlocks", 6, 1), ("controlBlocks", 7, 1), ("plane", 12, 1), ("longBlocks", 13, 1), ("shareValidityUs", 14, 2),
+                    ("share", 16, 2), ("startShare", 18, 2)], 20),
     PROBE: (PREFIX + [("floorDistance", 7, 1), ("path", 12, 2), ("epoch", 14, 1), ("nextPsn", 16, 4), ("timestamp", 20, 4),
                       ("demand", 24, 2), ("receivePort", 26, 2), ("floor", 28, 4)], 32),
     CLOSE: (PREFIX + [("reason", 6, 1), ("senderCid", 12, 4)], 20),
@@ -43,8 +42,8 @@ LAYOUT[PARITY] = (PREFIX + [("opcode", 6, 1), ("count", 7, 1), ("stream", 24, 4)
                             ("immediate", 60, 4)], 64)
 ENTRY = [("path", 0, 2), ("epoch", 2, 1), ("flags", 3, 1), ("psn", 4, 4), ("checksum", 8, 4)]
 SEALED_FIELDS = [("number", 0, 4), ("versionType", 4, 1), ("generations", 5, 1), ("lane", 6, 2), ("destinationCid", 8, 4)]
-BLOCK = [("path", 0, 2), ("epoch", 2, 1), ("words", 3, 1), ("cumulative", 4, 4), ("span", 8, 2), ("hold", 10, 2), ("echo", 12, 4),
-         ("ceCount", 16, 4), ("byteCount", 20, 4)]
+BLOCK = [("index", 0, 1), ("cumulative", 1, 3), ("epoch", 4, 1), ("ceCount", 5, 1), ("hold", 6, 2), ("span", 8, 2), ("words", 10, 1), ("echo", 12, 4)]
+SHORT, LONG = 8, 16
 CONTROL = [("kind", 0, 1), ("cause", 1, 1), ("stream", 4, 4), ("value", 8, 4), ("detail", 12, 4)]
 
 
@@ -157,7 +156,7 @@ def pack(layout, length, values):
     known = {name: (offset, size) for name, offset, size in layout}
     for name, value in values.items():
         offset, size = known[name]
-        struct.pack_into(">" + FORMAT[size], out, offset, value)
+        out[offset:offset + size] = value.to_bytes(size, "big")
     return out
 
 
@@ -271,9 +270,12 @@ def data_vectors():
     out.vector("bit-error", "one payload bit flipped: well formed, but the checksum is wrong", datagram, tag=TAG, direction="decode", checksum="wrong")
 
 
-def block(values, words):
-    values = dict(values, words=len(words))
-    raw = pack(BLOCK, 24, values) + b"".join(struct.pack(">Q", w) for w in words)
+def block(values, words=None):
+    """A path block: a short one without words, a long one with a list of them."""
+    if words is None:
+        return pack(BLOCK, SHORT, values), values, []
+    values = {"span": 0, "echo": 0x89ABCDEF, **values, "words": len(words)}
+    raw = pack(BLOCK, LONG, values) + b"".join(struct.pack(">Q", w) for w in words)
     return raw, values, words
 
 
@@ -282,8 +284,8 @@ def control(**values):
 
 
 def ack(out, name, note, blocks=(), controls=(), direction="both", follower=None, **values):
-    base = dict(flags=1 if follower is None else 3, destinationCid=CID, pathBlocks=len(blocks), controlBlocks=len(controls), plane=1, shareValidityUs=400, shareKbps=4_000_000_000,
-                duplicates=3)
+    base = dict(flags=1 if follower is None else 3, destinationCid=CID, pathBlocks=len(blocks), controlBlocks=len(controls), plane=1,
+                longBlocks=sum(1 << i for i, b in enumerate(blocks) if "span" in b[1]), shareValidityUs=400, share=0xEE75, startShare=0xFA2A)
     base.update(values)
     datagram, all_values = header(ACK, **base)
     fields = lines_of(ACK, all_values)
@@ -311,30 +313,32 @@ def follower(flags=2, payload=b"pong", covered=None, **values):
 
 def ack_vectors():
     out = Out("ack.txt", "Acknowledgements: path blocks with and without bitmaps, control blocks, share.")
-    plain = dict(path=0x0105, epoch=7, cumulative=0xFFFFFFFF, span=0, hold=125, echo=0x89ABCDEF, ceCount=2, byteCount=0x12345678)
-    ack(out, "empty", "no blocks, no share", flags=0, plane=0, shareValidityUs=0, shareKbps=0, duplicates=0)
-    ack(out, "one-path", "all received up to PSN 0xfffffffe, nothing beyond known", [block(plain, [])])
+    plain = dict(index=5, cumulative=0xFFFFFF, epoch=7, ceCount=2, hold=125)
+    ack(out, "empty", "no blocks, no share", flags=0, plane=0, shareValidityUs=0, share=0, startShare=0)
+    ack(out, "one-path", "all received up to PSN 0xfffffe or 0xfffffffe or another with these low bits, that one last, nothing beyond known", [block(plain)])
+    ack(out, "probe-last", "the same, but a probe came last: its timestamp is echoed", [block(plain, [])])
     ack(out, "gap", "cumulative missing, the next two received; 0xffffffff is lost", [block(dict(plain, span=3), [0b110])])
     ack(out, "probe-answer", "three PSNs known to be sent by a probe, none received: all lost", [block(dict(plain, span=3), [])])
     ack(out, "two-words", "holes in both words", [block(dict(plain, cumulative=1000, span=100), [0xFFFFFFFFFFFFFFFE, (1 << 36) - 2])])
     ack(out, "four-words", "full window of 256, only the last received", [block(dict(plain, cumulative=7, span=256), [0, 0, 0, 1 << 63])])
-    ack(out, "no-rtt-sample", "hold says: take no sample", [block(dict(plain, hold=0xFFFF), [])])
+    ack(out, "no-rtt-sample", "hold says: take no sample", [block(dict(plain, hold=0xFFFF))])
     ack(out, "eight-paths", "the most path blocks, with 0 to 4 words",
-        [block(dict(path=i << 8 | 255 - i, epoch=i, cumulative=i * 0x11111111, span=64 * min(i, 4), hold=i, echo=i, ceCount=i, byteCount=i),
-               [0xAAAAAAAAAAAAAAAA] * min(i, 4)) for i in range(8)], plane=7)
-    ack(out, "credit", "credit for a stream", [block(plain, [])], [control(kind=1, cause=0, stream=12, value=0x80000000, detail=0)])
-    ack(out, "credit-on-request", "credit for a stream whose receives are shared", [block(plain, [])],
+        [block(dict(index=255 - i, cumulative=i * 0x111111, epoch=i, ceCount=255 - i, hold=i, span=64 * min(i, 4), echo=i), [0xAAAAAAAAAAAAAAAA] * min(i, 4))
+         if i % 2 else block(dict(index=255 - i, cumulative=i * 0x111111, epoch=i, ceCount=255 - i, hold=i)) for i in range(8)], plane=7)
+    ack(out, "credit", "credit for a stream", [block(plain)], [control(kind=1, cause=0, stream=12, value=0x80000000, detail=0)])
+    ack(out, "credit-on-request", "credit for a stream whose receives are shared", [block(plain)],
         [control(kind=1, cause=0, stream=12, value=3, detail=1)])
-    ack(out, "nak", "a refused message", [block(plain, [])], [control(kind=2, cause=4, stream=12, value=77, detail=0x01020304)])
-    ack(out, "stream-reset", "a stream ended by the sender of the block", [block(plain, [])],
+    ack(out, "nak", "a refused message", [block(plain)], [control(kind=2, cause=4, stream=12, value=77, detail=0x01020304)])
+    ack(out, "stream-reset", "a stream ended by the sender of the block", [block(plain)],
         [control(kind=5, cause=12, stream=12, value=0xFFFFFFFE, detail=0)])
-    ack(out, "rebuilt", "a packet made from a Parity packet, first sent on index 5 of plane 1", [block(plain, [])],
+    ack(out, "rebuilt", "a packet made from a Parity packet, first sent on index 5 of plane 1", [block(plain)],
         [control(kind=6, cause=0, stream=12, value=0xFFFFFFFE, detail=0x0105)])
+    ack(out, "duplicates", "three packets have come twice so far", [block(plain)], [control(kind=7, cause=0, stream=0, value=3, detail=0)])
     ack(out, "control-only", "asks for credit and confirms a NAK, no path", (),
         [control(kind=3, cause=0, stream=9, value=17, detail=0), control(kind=4, cause=0, stream=12, value=77, detail=0)], flags=0, plane=0,
-        shareValidityUs=0, shareKbps=0)
+        shareValidityUs=0, share=0, startShare=0)
     ack(out, "thirty-two-controls", "the most control blocks", (), [control(kind=1, cause=0, stream=i, value=i, detail=0) for i in range(32)])
-    ack(out, "longest", "992 bytes", [block(dict(plain, cumulative=7, span=256), [0xFFFFFFFFFFFFFFFE, 0, 0, 1 << 63]) for _ in range(8)],
+    ack(out, "longest", "916 bytes", [block(dict(plain, cumulative=7, span=256), [0xFFFFFFFFFFFFFFFE, 0, 0, 1 << 63]) for _ in range(8)],
         [control(kind=2, cause=1 + i % 10, stream=i, value=i, detail=0) for i in range(32)])
     ack(out, "unknown-control", "an unknown kind is ignored, its neighbour is not", (),
         [control(kind=200, cause=9, stream=1, value=2, detail=3), control(kind=1, cause=0, stream=2, value=3, detail=0)])
@@ -629,21 +633,24 @@ def malformed_vectors():
     bad("write-imm-whole-not-last", "BAD_LAST", "whole message without LAST", packet(opcode=2, flags=0))
     bad("empty-not-last", "BAD_LAST", "empty message without LAST", packet(b"", messageLength=0, flags=0))
 
-    plain = dict(path=0, epoch=0, cumulative=10, span=0, hold=0, echo=0, ceCount=0, byteCount=0)
+    plain = dict(index=0, cumulative=10, epoch=0, ceCount=0, hold=0)
 
     def acknowledgement(body=b"", **values):
         return header(ACK, **dict(dict(flags=0, destinationCid=CID), **values))[0] + body
 
-    one = block(plain, [])[0]
-    bad("ack-cut", "TOO_SHORT", "31 bytes", acknowledgement()[:31])
+    one = block(plain)[0]
+    long = dict(pathBlocks=1, longBlocks=1)
+    bad("ack-cut", "TOO_SHORT", "19 bytes", acknowledgement()[:19])
     bad("ack-cid-0", "BAD_CID", "destination CID 0", acknowledgement(destinationCid=0))
-    bad("ack-plane-8", "BAD_PATH", "share for plane 8", acknowledgement(plane=8))
-    bad("ack-block-plane-8", "BAD_PATH", "block for plane 8", acknowledgement(block(dict(plain, path=0x0800), [])[0], pathBlocks=1))
+    bad("ack-plane-8", "BAD_PATH", "of plane 8", acknowledgement(plane=8))
     bad("ack-nine-paths", "TOO_MANY_BLOCKS", "nine path blocks", acknowledgement(bytes(one) * 9, pathBlocks=9))
     bad("ack-33-controls", "TOO_MANY_BLOCKS", "33 control blocks", acknowledgement(bytes(control(kind=1)[0]) * 33, controlBlocks=33))
     bad("ack-block-missing", "LENGTH_MISMATCH", "a block promised, none there", acknowledgement(pathBlocks=1))
-    bad("ack-block-cut", "LENGTH_MISMATCH", "23 bytes of a block", acknowledgement(one[:23], pathBlocks=1))
-    bad("ack-words-missing", "LENGTH_MISMATCH", "one word promised, none there", acknowledgement(pack(BLOCK, 24, dict(plain, words=1, span=5)), pathBlocks=1))
+    bad("ack-block-cut", "LENGTH_MISMATCH", "7 bytes of a block", acknowledgement(one[:7], pathBlocks=1))
+    bad("ack-long-block-cut", "LENGTH_MISMATCH", "15 bytes of a long block", acknowledgement(block(plain, [])[0][:15], **long))
+    bad("ack-long-as-short", "LENGTH_MISMATCH", "a long block that is not announced", acknowledgement(block(plain, [])[0], pathBlocks=1))
+    bad("ack-short-as-long", "LENGTH_MISMATCH", "a short block announced as a long one", acknowledgement(one, **long))
+    bad("ack-words-missing", "LENGTH_MISMATCH", "one word promised, none there", acknowledgement(pack(BLOCK, LONG, dict(plain, words=1, span=5)), **long))
     bad("ack-control-missing", "LENGTH_MISMATCH", "one of two control blocks", acknowledgement(control(kind=1)[0], controlBlocks=2))
     bad("ack-trailing", "LENGTH_MISMATCH", "a byte behind the blocks", acknowledgement(one + b"x", pathBlocks=1))
     behind = bytes(follower())
@@ -656,12 +663,12 @@ def malformed_vectors():
     bad("ack-follower-type", "BAD_TYPE", "an acknowledgement behind an acknowledgement", acknowledgement(one + bytes(acknowledgement()), **followed))
     bad("ack-follower-version", "BAD_VERSION", "of version 2", acknowledgement(one + bytes(follower(versionType=0x25)), **followed))
     bad("ack-follower-opcode", "BAD_OPCODE", "opcode 0", acknowledgement(one + bytes(follower(opcode=0)), **followed))
-    bad("ack-span-257", "BAD_SPAN", "span 257", acknowledgement(block(dict(plain, span=257), [])[0], pathBlocks=1))
-    bad("ack-five-words", "BAD_BITMAP", "five words", acknowledgement(block(dict(plain, span=256), [2] * 5)[0], pathBlocks=1))
-    bad("ack-bit-0", "BAD_BITMAP", "cumulative itself marked as received", acknowledgement(block(dict(plain, span=5), [3])[0], pathBlocks=1))
-    bad("ack-bit-beyond", "BAD_BITMAP", "a bit at the span", acknowledgement(block(dict(plain, span=5), [1 << 5])[0], pathBlocks=1))
-    bad("ack-words-beyond", "BAD_BITMAP", "two words for a span of 64", acknowledgement(block(dict(plain, span=64), [2, 0])[0], pathBlocks=1))
-    bad("ack-words-no-span", "BAD_BITMAP", "a word for a span of 0", acknowledgement(block(plain, [0])[0], pathBlocks=1))
+    bad("ack-span-257", "BAD_SPAN", "span 257", acknowledgement(block(dict(plain, span=257), [])[0], **long))
+    bad("ack-five-words", "BAD_BITMAP", "five words", acknowledgement(block(dict(plain, span=256), [2] * 5)[0], **long))
+    bad("ack-bit-0", "BAD_BITMAP", "cumulative itself marked as received", acknowledgement(block(dict(plain, span=5), [3])[0], **long))
+    bad("ack-bit-beyond", "BAD_BITMAP", "a bit at the span", acknowledgement(block(dict(plain, span=5), [1 << 5])[0], **long))
+    bad("ack-words-beyond", "BAD_BITMAP", "two words for a span of 64", acknowledgement(block(dict(plain, span=64), [2, 0])[0], **long))
+    bad("ack-words-no-span", "BAD_BITMAP", "a word for a span of 0", acknowledgement(block(plain, [0])[0], **long))
     bad("ack-reset-cause-0", "BAD_CAUSE", "a STREAM_RESET without cause", acknowledgement(control(kind=5, cause=0)[0], controlBlocks=1))
     bad("ack-nak-cause-0", "BAD_CAUSE", "a NAK without cause", acknowledgement(control(kind=2, cause=0)[0], controlBlocks=1))
 
@@ -803,7 +810,7 @@ def malformed_vectors():
     bad("reset-long", "LENGTH_MISMATCH", "37 bytes", reset(good[:24]) + b"x", 0)
     bad("reset-destination", "BAD_CID", "destination CID 1", reset(good[:24], destinationCid=1), 0)
     bad("reset-echoed-cid-0", "BAD_CID", "echoed CID 0", reset(packet(destinationCid=0)[:24]), 0)
-    bad("reset-of-ack", "BAD_ECHO", "echoes an acknowledgement", reset(acknowledgement()[:24]), 0)
+    bad("reset-of-ack", "BAD_ECHO", "echoes an acknowledgement", reset(acknowledgement(bytes(4))), 0)
     bad("reset-of-reset", "BAD_ECHO", "echoes a reset", reset(header(RESET, destinationCid=1)[0][:24]), 0)
     bad("reset-of-version-2", "BAD_ECHO", "echoes a packet of version 2", reset(packet(versionType=0x25)[:24]), 0)
 

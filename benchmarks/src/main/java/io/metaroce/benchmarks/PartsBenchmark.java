@@ -129,16 +129,16 @@ public class PartsBenchmark {
         Bytes.zero(at, AckHeader.LENGTH);
         Prefix.write(at, Type.ACK, 77);
         AckHeader.pathBlocks(at, 1);
+        AckHeader.longBlocks(at, 1);
         long block = at + AckHeader.LENGTH;
-        PathBlock.path(block, n & 15);
-        PathBlock.epoch(block, 1);
-        PathBlock.words(block, 1);
+        PathBlock.index(block, n & 15);
         PathBlock.cumulative(block, n);
-        PathBlock.span(block, 64);
-        PathBlock.hold(block, 12);
-        PathBlock.echo(block, n);
+        PathBlock.epoch(block, 1);
         PathBlock.ceCount(block, 0);
-        PathBlock.byteCount(block, 4096 * n);
+        PathBlock.hold(block, 12);
+        PathBlock.span(block, 64);
+        PathBlock.words(block, 1);
+        PathBlock.echo(block, n);
         PathBlock.word(block, 0, 0xff0L);
         Prefix.checksum(at, checksum.field(at, AckHeader.LENGTH + PathBlock.length(1), TAG));
     }
@@ -152,7 +152,7 @@ public class PartsBenchmark {
             throw new IllegalStateException("a good acknowledgement is rejected");
         }
         long block = at + AckHeader.LENGTH;
-        return PathBlock.path(block) + PathBlock.cumulative(block) + PathBlock.span(block) + PathBlock.echo(block) + PathBlock.word(block, 0);
+        return PathBlock.index(block) + PathBlock.cumulative(block) + PathBlock.span(block) + PathBlock.echo(block) + PathBlock.word(block, 0);
     }
 
     /** A record through the ring, in batches of 32: claimed, written, published, read and released by one thread. */

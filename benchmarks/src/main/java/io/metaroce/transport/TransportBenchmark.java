@@ -115,7 +115,7 @@ public class TransportBenchmark {
         if (receiver.place(rxPath, 0, number, floorDistance) != PathReceiver.NEW) {
             throw new IllegalStateException("PSN " + number + " is not new");
         }
-        return receiver.mark(rxPath, number, 4096, false, number, nowNs) ? 1 : 0;
+        return receiver.mark(rxPath, number, false, number, nowNs) ? 1 : 0;
     }
 
     /** Chooses one of 4 x 16 paths for a packet, which is out from then on; when 256 are out they are taken back. */

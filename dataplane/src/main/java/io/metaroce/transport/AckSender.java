@@ -16,6 +16,7 @@ import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Prefix;
+import io.metaroce.wire.Rate16;
 import io.metaroce.wire.Type;
 
 /**
@@ -154,7 +155,7 @@ final class AckSender {
             return 0;
         }
         int length = write(connection, planeNumber, plane, state.indexOf(connection, planeNumber, path) + 1, nowNs);
-        Prefix.flags(out.header(), AckHeader.SHARE | AckHeader.DATA_FOLLOWS);
+        Prefix.flags(out.header(), AckHeader.HAS_SHARE | AckHeader.DATA_FOLLOWS);
         return length;
     }
 
@@ -164,7 +165,7 @@ final class AckSender {
             return AckHeader.MAX_LENGTH;
         }
         int bytes = AckHeader.LENGTH + repeats(connection, plane) * PathBlock.MAX_LENGTH
-                + NEWS_OF_STREAM * ControlBlock.LENGTH * slab.getInt(connection + NEWS_COUNT);
+                + (NEWS_OF_STREAM * slab.getInt(connection + NEWS_COUNT) + 1) * ControlBlock.LENGTH;
         long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
         for (int i = 0; i < AckHeader.MAX_PATH_BLOCKS && path != 0; i++) {
             int span = slab.getInt(path + PathRecord.RX_TOP) - slab.getInt(path + PathRecord.RX_BASE);
@@ -182,6 +183,7 @@ final class AckSender {
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
         long end = at + AckHeader.LENGTH;
         int blocks = 0;
+        int longBlocks = 0;
         int told = 0;
         while (blocks < AckHeader.MAX_PATH_BLOCKS) {
             long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
@@ -191,7 +193,9 @@ final class AckSender {
             slab.putLong(plane + PlaneRecord.DIRTY_HEAD, slab.getLong(path + PathRecord.RX_DIRTY_NEXT));
             slab.putInt(path + PathRecord.RX_DIRTY, 0);
             int index = state.indexOf(connection, planeNumber, path);
-            end += block(end, path, DataHeader.pathOf(planeNumber, index), route, nowNs);
+            int length = block(end, path, index, route, nowNs);
+            end += length;
+            longBlocks |= longBit(length, blocks);
             told = told << 8 | index + 1 & 0xff;
             blocks++;
         }
@@ -200,7 +204,9 @@ final class AckSender {
         for (int left = repeats(connection, plane); left > 0 && before != 0 && blocks < AckHeader.MAX_PATH_BLOCKS; before >>>= 8) {
             if (!holds(told, before & 0xff)) {
                 int index = (before & 0xff) - 1;
-                end += block(end, state.path(connection, planeNumber, index), DataHeader.pathOf(planeNumber, index), route, nowNs);
+                int length = block(end, state.path(connection, planeNumber, index), index, route, nowNs);
+                end += length;
+                longBlocks |= longBit(length, blocks);
                 blocks++;
                 left--;
             }
@@ -214,24 +220,23 @@ final class AckSender {
         slab.putInt(connection + ACK_NOW, due);
         int controls = naks(connection, end);
         controls += rebuilt(connection, end + (long) controls * ControlBlock.LENGTH);
+        controls += duplicates(connection, end + (long) controls * ControlBlock.LENGTH);
         controls += news(connection, end + (long) controls * ControlBlock.LENGTH, AckHeader.MAX_CONTROL_BLOCKS - controls);
         end += (long) controls * ControlBlock.LENGTH;
 
         long rttNs = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), 1);
-        Prefix.flags(at, AckHeader.SHARE);
+        Prefix.flags(at, AckHeader.HAS_SHARE);
         AckHeader.pathBlocks(at, blocks);
         AckHeader.controlBlocks(at, controls);
-        Bytes.putInt(at + AckHeader.PLANE, 0);
-        Bytes.putLong(at + AckHeader.LENGTH - 8, 0);
         AckHeader.plane(at, planeNumber);
+        AckHeader.longBlocks(at, longBlocks);
         long kbps = Math.max(1, share.share(planeNumber, plane, nowNs));
         long validityUs = Math.max(VALIDITY_MIN_US, Math.max(Limits.SHARE_AGE_RTT * rttNs, 20 * state.config.timerFloorNs) / 1_000);
         // At a small share the next packets, and what is told then, are long from now.
         validityUs = Math.max(validityUs, Limits.SHARE_AGE_PACKETS * 8_000L * slab.getInt(connection + ConnectionRecord.PACKET_BYTES) / kbps);
         AckHeader.shareValidityUs(at, (int) Math.min(0xffff, validityUs));
-        AckHeader.shareKbps(at, kbps);
-        AckHeader.startShareKbps(at, share.startShare(planeNumber));
-        AckHeader.duplicates(at, slab.getInt(connection + ConnectionRecord.DUPLICATES));
+        AckHeader.share(at, Rate16.encode(kbps));
+        AckHeader.startShare(at, Rate16.encode(share.startShare(planeNumber)));
         state.statsOf(connection).acksSent++;
         return (int) (end - at);
     }
@@ -315,10 +320,25 @@ final class AckSender {
         return slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD;
     }
 
-    private int block(long at, long path, int number, int route, long nowNs) {
+    private static int longBit(int length, int i) {
+        return length > PathBlock.SHORT_LENGTH ? 1 << i : 0;
+    }
+
+    /** Writes a path block and returns its length: a long one where there is more to tell than that all came, and when the last did. */
+    private int block(long at, long path, int index, int route, long nowNs) {
         slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & PathRecord.DOUBTED | route);
         int base = slab.getInt(path + PathRecord.RX_BASE);
         int span = slab.getInt(path + PathRecord.RX_TOP) - base;
+        PathBlock.index(at, index);
+        PathBlock.cumulative(at, base);
+        PathBlock.epoch(at, slab.getInt(path + PathRecord.RX_EPOCH));
+        PathBlock.ceCount(at, slab.getInt(path + PathRecord.RX_CE));
+        long echoNs = slab.getLong(path + PathRecord.RX_ECHO_NS);
+        long hold = echoNs == PathReceiver.NOTHING_TO_ECHO ? PathBlock.NO_HOLD : (nowNs - echoNs) / PathBlock.HOLD_UNIT_NS;
+        PathBlock.hold(at, (int) Math.min(hold, PathBlock.NO_HOLD));
+        if (span == 0 && (echoNs == PathReceiver.NOTHING_TO_ECHO || slab.getInt(path + PathRecord.RX_ECHO_PSN) == base - 1)) {
+            return PathBlock.SHORT_LENGTH;
+        }
         int words = 0;
         // Nothing stands beyond the span.
         for (int i = 0; i << 6 < span; i++) {
@@ -329,17 +349,10 @@ final class AckSender {
                 }
             }
         }
-        PathBlock.path(at, number);
-        PathBlock.epoch(at, slab.getInt(path + PathRecord.RX_EPOCH));
-        PathBlock.words(at, words);
-        PathBlock.cumulative(at, base);
         PathBlock.span(at, span);
-        long echoNs = slab.getLong(path + PathRecord.RX_ECHO_NS);
-        long hold = echoNs == PathReceiver.NOTHING_TO_ECHO ? PathBlock.NO_HOLD : (nowNs - echoNs) / PathBlock.HOLD_UNIT_NS;
-        PathBlock.hold(at, (int) Math.min(hold, PathBlock.NO_HOLD));
+        Bytes.putShort(at + PathBlock.WORDS, 0);
+        PathBlock.words(at, words);
         PathBlock.echo(at, slab.getInt(path + PathRecord.RX_ECHO));
-        PathBlock.ceCount(at, slab.getInt(path + PathRecord.RX_CE));
-        PathBlock.byteCount(at, slab.getInt(path + PathRecord.RX_BYTES));
         return PathBlock.length(words);
     }
 
@@ -377,6 +390,17 @@ final class AckSender {
             state.tellNow(connection);
         }
         return n;
+    }
+
+    /** How much came twice, when that has changed: for statistics, so that it may get lost. */
+    private int duplicates(long connection, long at) {
+        int twice = slab.getInt(connection + ConnectionRecord.DUPLICATES);
+        if ((twice & 1) == 0) {
+            return 0;
+        }
+        slab.putInt(connection + ConnectionRecord.DUPLICATES, twice - 1);
+        control(at, ControlBlock.DUPLICATES, 0, 0, twice >>> 1);
+        return 1;
     }
 
     private int news(long connection, long at, int room) {

@@ -92,6 +92,7 @@ final class ConnectionRecord {
     static final int STREAM_WINDOW = L.i32();
     static final int PEER_BUFFER = L.i32();
     static final int PEER_DUPLICATES = L.i32();
+    /** Twice as many as came twice, and 1 while that is not told. */
     static final int DUPLICATES = L.i32();
     /** Streams refused for want of room, told once in the next acknowledgement. */
     static final int REFUSED_COUNT = L.i32();

@@ -42,16 +42,16 @@ final class PathReceiver {
     }
 
     /** Records a packet that {@link #place} called NEW. Returns true if it skipped over PSNs not seen: a gap. */
-    boolean mark(long path, int psn, int bytes, boolean ce, int timestamp, long nowNs) {
+    boolean mark(long path, int psn, boolean ce, int timestamp, long nowNs) {
         int base = slab.getInt(path + PathRecord.RX_BASE);
         int distance = psn - base;
         long word = word(path, distance);
         slab.putLong(word, slab.getLong(word) | 1L << distance);
-        slab.addInt(path + PathRecord.RX_BYTES, bytes);
         if (ce) {
             slab.addInt(path + PathRecord.RX_CE, 1);
         }
         slab.putInt(path + PathRecord.RX_ECHO, timestamp);
+        slab.putInt(path + PathRecord.RX_ECHO_PSN, psn);
         slab.putLong(path + PathRecord.RX_ECHO_NS, nowNs);
         int top = slab.getInt(path + PathRecord.RX_TOP);
         boolean gap = psn - top > 0;
@@ -82,6 +82,8 @@ final class PathReceiver {
             slab.putInt(path + PathRecord.RX_TOP, Serial.max(slab.getInt(path + PathRecord.RX_TOP), nextPsn));
         }
         slab.putInt(path + PathRecord.RX_ECHO, timestamp);
+        // As far from the base as may be: it is not before it until the next packet has come.
+        slab.putInt(path + PathRecord.RX_ECHO_PSN, slab.getInt(path + PathRecord.RX_BASE) + Integer.MIN_VALUE);
         slab.putLong(path + PathRecord.RX_ECHO_NS, nowNs);
         return true;
     }
@@ -122,7 +124,6 @@ final class PathReceiver {
             slab.putInt(path + PathRecord.RX_BASE, floor);
             slab.putInt(path + PathRecord.RX_TOP, floor);
             slab.putInt(path + PathRecord.RX_CE, 0);
-            slab.putInt(path + PathRecord.RX_BYTES, 0);
             slab.putLong(path + PathRecord.RX_ECHO_NS, NOTHING_TO_ECHO);
             for (int i = 0; i < WORDS; i++) {
                 slab.putLong(path + PathRecord.RX_BITS + 8L * i, 0);

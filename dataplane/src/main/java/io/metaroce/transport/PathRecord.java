@@ -68,7 +68,8 @@ final class PathRecord {
     static final int RX_EPOCH = L.i32();
     static final int RX_STARTED = L.i32();
     static final int RX_CE = L.i32();
-    static final int RX_BYTES = L.i32();
+    /** PSN of the packet that came last; that of a probe is one that is not before RX_BASE. */
+    static final int RX_ECHO_PSN = L.i32();
     static final int RX_ECHO = L.i32();
     static final int RX_DIRTY = L.i32();
     /** Index + 1 of the path whose route carried the last acknowledgement of this one, 0: unknown; and {@link #DOUBTED}. */

@@ -9,7 +9,6 @@ import static io.metaroce.transport.ConnectionRecord.SICK_PATHS;
 import io.metaroce.memory.Slab;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.PathBlock;
-import io.metaroce.wire.Serial;
 
 /**
  * The packets out on our paths: their PSNs, what an acknowledgement settles, what a gap proves lost, and what becomes of a
@@ -98,13 +97,10 @@ final class PathSender {
         return psn;
     }
 
-    /** Takes one path block of an acknowledgement. */
-    void onBlock(long connection, long block, long nowNs) {
-        int number = PathBlock.path(block);
-        int p = DataHeader.planeOf(number);
-        int i = DataHeader.indexOf(number);
-        if (p >= slab.getInt(connection + ConnectionRecord.PLANES)
-                || i >= slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
+    /** Takes one path block of an acknowledgement for a plane. */
+    void onBlock(long connection, int p, long block, boolean isLong, long nowNs) {
+        int i = PathBlock.index(block);
+        if (i >= slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE)) {
             state.violation(connection);
             return;
         }
@@ -112,9 +108,10 @@ final class PathSender {
         if (PathBlock.epoch(block) != (slab.getInt(path + PathRecord.EPOCH) & 0xff)) {
             return;
         }
-        int cumulative = PathBlock.cumulative(block);
-        int top = cumulative + PathBlock.span(block);
-        if (top - slab.getInt(path + PathRecord.NEXT_PSN) > 0) {
+        int next = slab.getInt(path + PathRecord.NEXT_PSN);
+        int cumulative = PathBlock.cumulativeNear(block, next);
+        int top = isLong ? cumulative + PathBlock.span(block) : cumulative;
+        if (top - next > 0) {
             state.violation(connection);
             return;
         }
@@ -123,7 +120,10 @@ final class PathSender {
         int lost = 0;
         int repeats = 0;
         long newestNs = slab.getLong(plane + PlaneRecord.NEWEST_ACKED_NS);
-        int words = PathBlock.words(block);
+        int words = isLong ? PathBlock.words(block) : 0;
+        // Of a short block it is the packet before cumulative.
+        boolean hasEcho = isLong;
+        int echo = isLong ? PathBlock.echo(block) : 0;
         int longLost = slab.getInt(path + PathRecord.LONG_LOST);
         boolean lostSince = false;
         for (long packet = slab.getLong(path + PathRecord.OUT_HEAD); packet != 0; packet = slab.getLong(path + PathRecord.OUT_HEAD)) {
@@ -137,6 +137,10 @@ final class PathSender {
                 acked++;
                 long sentNs = slab.getLong(packet + PacketRecord.SENT_NS);
                 newestNs = sentNs - newestNs > 0 ? sentNs : newestNs;
+                if (!isLong && distance == -1) {
+                    hasEcho = true;
+                    echo = (int) sentNs;
+                }
                 if (longLost != 0 && isLong(packet)) {
                     longLost = 0;
                 }
@@ -146,7 +150,7 @@ final class PathSender {
                 lost++;
                 if (isLong(packet)) {
                     if (longLost++ == 0) {
-                        slab.putInt(path + PathRecord.LONG_LOST_PSN, slab.getInt(path + PathRecord.NEXT_PSN));
+                        slab.putInt(path + PathRecord.LONG_LOST_PSN, next);
                     }
                     lostSince |= psn - slab.getInt(path + PathRecord.LONG_LOST_PSN) >= 0;
                 }
@@ -158,16 +162,17 @@ final class PathSender {
                 }
             }
         }
-        boolean answered = slab.getInt(path + PathRecord.PROBES_OUT) > 0
-                && PathBlock.hold(block) != PathBlock.NO_HOLD && top == slab.getInt(path + PathRecord.NEXT_PSN);
+        int hold = PathBlock.hold(block);
+        boolean answered = slab.getInt(path + PathRecord.PROBES_OUT) > 0 && hold != PathBlock.NO_HOLD && top == next;
         long probedNs = slab.getLong(path + PathRecord.LAST_PROBE_NS);
-        if (answered && PathBlock.echo(block) == (int) probedNs) {
+        boolean echoesProbe = isLong && echo == (int) probedNs;
+        if (answered && echoesProbe) {
             newestNs = Math.max(newestNs, probedNs);
             slab.putLong(plane + PlaneRecord.NEWEST_ACKED_NS, newestNs);
         }
         slab.putInt(path + PathRecord.LONG_LOST, longLost);
         int pad = slab.getInt(path + PathRecord.LAST_PAD);
-        if (pad != 0 && PathBlock.echo(block) == (int) probedNs && PathBlock.hold(block) != PathBlock.NO_HOLD) {
+        if (pad != 0 && echoesProbe && hold != PathBlock.NO_HOLD) {
             size.onProven(connection, plane, pad);
         }
         if (acked + lost > 0) {
@@ -179,7 +184,8 @@ final class PathSender {
             state.losses.lost(lost);
         }
         if (acked + lost > 0 || answered) {
-            progress(connection, plane, path, block, acked, answered, nowNs);
+            int rttNs = hasEcho && hold != PathBlock.NO_HOLD && (acked > 0 || answered) ? (int) nowNs - echo - hold * PathBlock.HOLD_UNIT_NS : 0;
+            progress(connection, p, path, acked, PathBlock.ceCount(block), Math.max(0, rttNs), echoesProbe, nowNs);
         }
         if (longLost >= Limits.BLACK_HOLE && lostSince) {
             // Short packets pass, long ones do not: another route. A queue that was full loses as many at once, but not those that follow.
@@ -220,18 +226,16 @@ final class PathSender {
                 && slab.getInt(work + WorkRecord.PACKET_BYTES) > state.config.safePayload;
     }
 
-    private void progress(long connection, long plane, long path, long block, int acked, boolean answered, long nowNs) {
+    /** @param rttNs a sample, or 0 */
+    private void progress(long connection, int p, long path, int acked, int ceCount, int rttNs, boolean echoesProbe, long nowNs) {
+        long plane = state.plane(connection, p);
         slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
         slab.putInt(plane + PlaneRecord.PROOFS, 0);
         slab.putInt(path + PathRecord.PROOFS, 0);
         slab.putInt(path + PathRecord.PROBES_OUT, 0);
         if (slab.getInt(plane + PlaneRecord.STATE) == PlaneRecord.DOWN) {
-            revive(connection, plane, DataHeader.planeOf(PathBlock.path(block)));
-        }
-        int rttNs = 0;
-        if ((acked > 0 || answered) && PathBlock.hold(block) != PathBlock.NO_HOLD) {
-            rttNs = Math.max(0, (int) nowNs - PathBlock.echo(block) - PathBlock.hold(block) * PathBlock.HOLD_UNIT_NS);
+            revive(connection, plane, p);
         }
         if (rttNs > 0) {
             windows.sample(connection, plane, rttNs, nowNs);
@@ -239,11 +243,10 @@ final class PathSender {
             slab.putInt(path + PathRecord.SRTT_NS, smoothed == 0 ? rttNs : (int) ((3L * smoothed + 5L * rttNs) / 8));
         }
         // Only the last probe speaks for the present source port.
-        if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING
-                && PathBlock.echo(block) == (int) slab.getLong(path + PathRecord.LAST_PROBE_NS)) {
+        if (slab.getInt(path + PathRecord.STATE) == PathRecord.PROBING && echoesProbe) {
             int proven = slab.getInt(plane + PlaneRecord.PROVEN_BYTES);
             if (proven <= state.config.safePayload || slab.getInt(path + PathRecord.LAST_PAD) >= proven) {
-                windows.setFactor(plane, path, Limits.REVIVED_FACTOR * meanFactorOfGood(connection, plane, DataHeader.planeOf(PathBlock.path(block))));
+                windows.setFactor(plane, path, Limits.REVIVED_FACTOR * meanFactorOfGood(connection, plane, p));
                 slab.putInt(path + PathRecord.STATE, PathRecord.GOOD);
                 slab.putInt(path + PathRecord.ATTEMPTS, 0);
                 slab.putInt(path + PathRecord.LONG_LOST, 0);
@@ -258,9 +261,9 @@ final class PathSender {
             }
         }
         if (acked > 0) {
-            int ceCount = PathBlock.ceCount(block);
-            int marked = Math.clamp(ceCount - slab.getInt(path + PathRecord.ACKED_CE), 0, acked);
-            slab.putInt(path + PathRecord.ACKED_CE, Serial.max(slab.getInt(path + PathRecord.ACKED_CE), ceCount));
+            // What acknowledges something new is newer than all that was heard before.
+            int marked = Math.min(ceCount - slab.getInt(path + PathRecord.ACKED_CE) & 0xff, acked);
+            slab.putInt(path + PathRecord.ACKED_CE, ceCount);
             state.statsOf(connection).ecnMarks += marked;
             slab.addInt(path + PathRecord.ACKS, acked);
             aimd.onAck(connection, plane, path, acked, marked, rttNs, slab.getFloat(plane + PlaneRecord.SHARE));

@@ -22,6 +22,7 @@ import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.ProbeHeader;
+import io.metaroce.wire.Rate16;
 import io.metaroce.wire.Reason;
 import io.metaroce.wire.RefuseHeader;
 import io.metaroce.wire.ResetHeader;
@@ -275,10 +276,10 @@ final class Receiver {
         }
         if (verdict == StreamReceiver.DUPLICATE) {
             stats.duplicates++;
-            slab.addInt(c + ConnectionRecord.DUPLICATES, 1);
+            slab.putInt(c + ConnectionRecord.DUPLICATES, (slab.getInt(c + ConnectionRecord.DUPLICATES) | 1) + 2);
         }
         if (place == PathReceiver.NEW) {
-            boolean gap = pathReceiver.mark(path, psn, DataHeader.LENGTH + DataHeader.payloadLength(at), ce, DataHeader.timestamp(at), nowNs);
+            boolean gap = pathReceiver.mark(path, psn, ce, DataHeader.timestamp(at), nowNs);
             boolean hurries = ce && slab.getInt(c + ConnectionRecord.ACK_EVERY) > Limits.MARKS_WAIT_FOR;
             boolean asked = (Prefix.flags(at) & DataHeader.ACK_REQUEST) != 0;
             acks.note(c, planeNumber, plane, path, 1, gap || hurries || asked, nowNs);
@@ -339,14 +340,10 @@ final class Receiver {
             state.violation(c);
             return;
         }
-        if ((Prefix.flags(at) & AckHeader.SHARE) != 0) {
+        if ((Prefix.flags(at) & AckHeader.HAS_SHARE) != 0) {
             long plane = state.plane(c, planeNumber);
-            windows.setShare(plane, AckHeader.shareKbps(at), AckHeader.startShareKbps(at), nowNs + AckHeader.shareValidityUs(at) * 1_000L);
-        }
-        int twice = AckHeader.duplicates(at);
-        if (twice - slab.getInt(c + ConnectionRecord.PEER_DUPLICATES) > 0) {
-            stats.spuriousRetransmissions += twice - slab.getInt(c + ConnectionRecord.PEER_DUPLICATES);
-            slab.putInt(c + ConnectionRecord.PEER_DUPLICATES, twice);
+            windows.setShare(plane, Rate16.decode(AckHeader.share(at)), Rate16.decode(AckHeader.startShare(at)),
+                    nowNs + AckHeader.shareValidityUs(at) * 1_000L);
         }
         // Control blocks stand behind the path blocks but count first: what was refused must not complete by the blocks.
         int controls = AckHeader.controlBlocks(at);
@@ -355,9 +352,11 @@ final class Receiver {
             onControl(c, control + (long) i * ControlBlock.LENGTH);
         }
         long block = at + AckHeader.LENGTH;
-        for (int i = AckHeader.pathBlocks(at); i > 0; i--) {
-            pathSender.onBlock(c, block, nowNs);
-            block += PathBlock.length(PathBlock.words(block));
+        int blocks = AckHeader.pathBlocks(at);
+        for (int i = 0; i < blocks; i++) {
+            boolean isLong = AckHeader.isLong(at, i);
+            pathSender.onBlock(c, planeNumber, block, isLong, nowNs);
+            block += PathBlock.length(block, isLong);
         }
     }
 
@@ -390,7 +389,17 @@ final class Receiver {
             case ControlBlock.CREDIT_REQUEST -> streamReceiver.onCreditRequest(c, id, ControlBlock.value(block));
             case ControlBlock.STREAM_RESET -> streamReceiver.onReset(c, id, ControlBlock.value(block), ControlBlock.cause(block));
             case ControlBlock.STREAM_ERROR_CONFIRM -> streamReceiver.onConfirm(c, id);
+            case ControlBlock.DUPLICATES -> onDuplicates(c, ControlBlock.value(block));
             default -> { }
+        }
+    }
+
+    /** The peer has received so many of our packets twice. */
+    private void onDuplicates(long c, int twice) {
+        int more = twice - slab.getInt(c + ConnectionRecord.PEER_DUPLICATES);
+        if (more > 0) {
+            state.statsOf(c).spuriousRetransmissions += more;
+            slab.putInt(c + ConnectionRecord.PEER_DUPLICATES, twice);
         }
     }
 

@@ -11,20 +11,20 @@ public final class AckHeader {
     public static final int PATH_BLOCKS = 6;
     /** Number of control blocks, 0 to {@link #MAX_CONTROL_BLOCKS}. */
     public static final int CONTROL_BLOCKS = 7;
-    /** Plane the share is for; 0 without a share. */
+    /** Plane of all path blocks and of the share. */
     public static final int PLANE = 12;
+    /** Bit i: path block i is long, see {@link PathBlock}. */
+    public static final int LONG_BLOCKS = 13;
     /** Time from receipt until the share ages out, microseconds. */
     public static final int SHARE_VALIDITY_US = 14;
-    /** Part of the receiver's inbound bandwidth on the plane that is the peer's, kbit/s. */
-    public static final int SHARE_KBPS = 16;
-    /** Data packets received twice on this connection; cumulative modulo 2^32. */
-    public static final int DUPLICATES = 20;
-    /** What the peer may start with on the plane when no share is in force, kbit/s; 0: not told. */
-    public static final int START_SHARE_KBPS = 24;
-    public static final int LENGTH = 32;
+    /** Part of the receiver's inbound bandwidth on the plane that is the peer's, {@link Rate16}. */
+    public static final int SHARE = 16;
+    /** What the peer may start with on the plane when no share is in force, {@link Rate16}; 0: not told. */
+    public static final int START_SHARE = 18;
+    public static final int LENGTH = 20;
 
-    /** Flag: plane, share and validity are meaningful. */
-    public static final int SHARE = 1;
+    /** Flag: share, validity and start share are meaningful. */
+    public static final int HAS_SHARE = 1;
     /** Flag: a Data packet of the same connection stands behind the last block. */
     public static final int DATA_FOLLOWS = 2;
 
@@ -35,7 +35,7 @@ public final class AckHeader {
 
     static {
         Layout.checkPacket("AckHeader", LENGTH, PATH_BLOCKS, 1, CONTROL_BLOCKS, 1,
-                Prefix.DESTINATION_CID, 4, PLANE, 1, 13, 1, SHARE_VALIDITY_US, 2, SHARE_KBPS, 4, DUPLICATES, 4, START_SHARE_KBPS, 4, 28, 4);
+                Prefix.DESTINATION_CID, 4, PLANE, 1, LONG_BLOCKS, 1, SHARE_VALIDITY_US, 2, SHARE, 2, START_SHARE, 2);
     }
 
     private AckHeader() {
@@ -49,10 +49,16 @@ public final class AckHeader {
     /** Bytes of the acknowledgement itself, blocks included. */
     public static int length(long at) {
         int bytes = LENGTH;
-        for (int i = pathBlocks(at); i > 0; i--) {
-            bytes += PathBlock.length(PathBlock.words(at + bytes));
+        int count = pathBlocks(at);
+        for (int i = 0; i < count; i++) {
+            bytes += PathBlock.length(at + bytes, isLong(at, i));
         }
         return bytes + controlBlocks(at) * ControlBlock.LENGTH;
+    }
+
+    /** Whether path block {@code i} is long. */
+    public static boolean isLong(long at, int i) {
+        return (longBlocks(at) >>> i & 1) != 0;
     }
 
     public static int pathBlocks(long at) {
@@ -79,6 +85,14 @@ public final class AckHeader {
         Bytes.putByte(at + PLANE, value);
     }
 
+    public static int longBlocks(long at) {
+        return Bytes.getU8(at + LONG_BLOCKS);
+    }
+
+    public static void longBlocks(long at, int bits) {
+        Bytes.putByte(at + LONG_BLOCKS, bits);
+    }
+
     public static int shareValidityUs(long at) {
         return Bytes.getU16(at + SHARE_VALIDITY_US);
     }
@@ -87,27 +101,19 @@ public final class AckHeader {
         Bytes.putShort(at + SHARE_VALIDITY_US, value);
     }
 
-    public static long shareKbps(long at) {
-        return Bytes.getU32(at + SHARE_KBPS);
+    public static int share(long at) {
+        return Bytes.getU16(at + SHARE);
     }
 
-    public static void shareKbps(long at, long value) {
-        Bytes.putInt(at + SHARE_KBPS, (int) value);
+    public static void share(long at, int rate16) {
+        Bytes.putShort(at + SHARE, rate16);
     }
 
-    public static long startShareKbps(long at) {
-        return Bytes.getU32(at + START_SHARE_KBPS);
+    public static int startShare(long at) {
+        return Bytes.getU16(at + START_SHARE);
     }
 
-    public static void startShareKbps(long at, long value) {
-        Bytes.putInt(at + START_SHARE_KBPS, (int) value);
-    }
-
-    public static int duplicates(long at) {
-        return Bytes.getInt(at + DUPLICATES);
-    }
-
-    public static void duplicates(long at, int value) {
-        Bytes.putInt(at + DUPLICATES, value);
+    public static void startShare(long at, int rate16) {
+        Bytes.putShort(at + START_SHARE, rate16);
     }
 }

@@ -12,7 +12,7 @@ public final class ControlBlock {
     /** NAK, STREAM_RESET: see {@link Cause}; else 0. */
     public static final int CAUSE = 1;
     public static final int STREAM = 4;
-    /** CREDIT: receives posted so far, CREDIT_REQUEST: receives wanted so far; cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET, REBUILT: SSN. */
+    /** CREDIT: receives posted so far, CREDIT_REQUEST: receives wanted so far; cumulative modulo 2^32. NAK, STREAM_ERROR_CONFIRM: message number. STREAM_RESET, REBUILT: SSN. DUPLICATES: so many. */
     public static final int VALUE = 8;
     /** NAK: informative, for example the offending SSN. CREDIT: {@link #ON_REQUEST} or 0. REBUILT: number of the path that it was sent on first. Else 0. */
     public static final int DETAIL = 12;
@@ -35,6 +35,9 @@ public final class ControlBlock {
 
     /** Kind: the packet of this SSN was lost and made from a Parity packet; it need not be repeated. */
     public static final int REBUILT = 6;
+
+    /** Kind: Data packets received twice on this connection, cumulative modulo 2^32. */
+    public static final int DUPLICATES = 7;
 
     static {
         Layout.check("ControlBlock", LENGTH, KIND, 1, CAUSE, 1, 2, 2, STREAM, 4, VALUE, 4, DETAIL, 4);

@@ -106,8 +106,13 @@ public final class Validate {
         int used = AckHeader.LENGTH;
         for (int i = 0; i < paths; i++) {
             int left = length - used;
-            if (left < PathBlock.LENGTH) {
+            boolean isLong = AckHeader.isLong(at, i);
+            if (left < (isLong ? PathBlock.LENGTH : PathBlock.SHORT_LENGTH)) {
                 return Malformation.LENGTH_MISMATCH;
+            }
+            if (!isLong) {
+                used += PathBlock.SHORT_LENGTH;
+                continue;
             }
             long block = at + used;
             int words = PathBlock.words(block);
@@ -149,9 +154,6 @@ public final class Validate {
     }
 
     private static int pathBlock(long block, int words) {
-        if (DataHeader.planeOf(PathBlock.path(block)) >= Tlv.MAX_PLANES) {
-            return Malformation.BAD_PATH;
-        }
         int span = PathBlock.span(block);
         if (span > PathBlock.MAX_SPAN) {
             return Malformation.BAD_SPAN;

@@ -177,12 +177,13 @@ class DecoderFuzzTest {
         long digest = 0;
         long block = at + AckHeader.LENGTH;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
-            int words = PathBlock.words(block);
+            boolean isLong = AckHeader.isLong(at, i);
+            int words = isLong ? PathBlock.words(block) : 0;
             for (int w = 0; w < words; w++) {
                 digest = digest * 31 + PathBlock.word(block, w);
             }
-            digest = digest * 31 + PathBlock.cumulative(block) + PathBlock.span(block);
-            block += PathBlock.length(words);
+            digest = digest * 31 + PathBlock.cumulative(block) + (isLong ? PathBlock.span(block) : 0);
+            block += PathBlock.length(block, isLong);
         }
         for (int i = 0; i < AckHeader.controlBlocks(at); i++, block += ControlBlock.LENGTH) {
             digest = digest * 31 + ControlBlock.kind(block) + ControlBlock.value(block);

@@ -470,15 +470,16 @@ final class Wire {
         require(!flow.parked, from, "an acknowledgement on a connection that is parked", at);
         long block = at + AckHeader.LENGTH;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
-            int words = PathBlock.words(block);
+            boolean isLong = AckHeader.isLong(at, i);
+            int words = isLong ? PathBlock.words(block) : 0;
             require(words == 0 || PathBlock.word(block, words - 1) != 0, from, "a trailing word of zero", at);
             model.count(words == 0 ? Check.IN_ORDER : Check.GAP);
-            block += PathBlock.length(words);
+            block += PathBlock.length(block, isLong);
         }
         for (int i = 0; i < AckHeader.controlBlocks(at); i++, block += ControlBlock.LENGTH) {
             control(from, to, flow, block, at);
         }
-        if ((Prefix.flags(at) & AckHeader.SHARE) != 0) {
+        if ((Prefix.flags(at) & AckHeader.HAS_SHARE) != 0) {
             share(from, to, at);
         }
         if (AckHeader.plane(at) != plane) {
@@ -505,6 +506,7 @@ final class Wire {
                 model.count(Check.NAK);
             }
             case ControlBlock.REBUILT -> model.count(Check.REBUILT);
+            case ControlBlock.DUPLICATES -> { }
             case ControlBlock.CREDIT_REQUEST -> model.count(Check.CREDIT_REQUEST);
             case ControlBlock.STREAM_RESET -> model.count(Check.STREAM_RESET);
             case ControlBlock.STREAM_ERROR_CONFIRM -> model.count(Check.CONFIRM);
@@ -539,7 +541,7 @@ final class Wire {
 
     /** What one host tells at one time to all who just asked for some must not be more than its line. */
     private void share(Host from, Host to, long at) {
-        long share = AckHeader.shareKbps(at);
+        long share = Rate16.decode(AckHeader.share(at));
         model.count(Check.SHARE);
         require(share <= from.config.lineRateKbps, from, "a share of " + share + " kbit/s of a line of " + from.config.lineRateKbps, at);
         int plane = AckHeader.plane(at);

@@ -204,12 +204,63 @@ class AckRequirementsTest {
         inject(next(1, d -> d.put(DataHeader.EPOCH, (byte) 200)), 3);
         p.run(0);
         Tap.Block block = tap.lastBlock(first.path());
-        assertEquals(first.psn() + 1, block.cumulative());
+        assertEquals(Tap.low(first.psn() + 1), block.cumulative());
         assertEquals(6, block.span());
         assertEquals(0b110010, block.words()[0]);
         assertEquals(2, block.ce(), "each mark once");
-        assertEquals(4 * 164, block.byteCount(), "each packet once, the first included");
         assertEquals(99, block.echo(), "echoed as it came");
+    }
+
+    @Test
+    @Requirement("MR-PKT-017")
+    void aBlockIsLongWhereItHasMoreToTell() {
+        patient();
+        inject(next(1, d -> d.put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
+        p.run(0);
+        assertFalse(tap.lastBlock(first.path()).isLong(), "all has come in order");
+        inject(next(3), 2);
+        p.run(0);
+        assertTrue(tap.lastBlock(first.path()).isLong(), "a gap");
+        inject(next(2, d -> d.put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST)).putInt(DataHeader.TIMESTAMP, 77)), 2);
+        p.run(0);
+        Tap.Block late = tap.lastBlock(first.path());
+        assertTrue(late.isLong() && late.span() == 0 && late.echo() == 77, "it was overtaken: not the packet before cumulative");
+        inject(next(4, d -> d.put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
+        p.run(0);
+        assertFalse(tap.lastBlock(first.path()).isLong());
+        p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, probe(first.psn() + 5, 78));
+        p.run(0);
+        Tap.Block probed = tap.lastBlock(first.path());
+        assertTrue(probed.isLong() && probed.span() == 0 && probed.echo() == 78, "a probe");
+    }
+
+    /** A probe of the first packet's path on which nothing is missing. */
+    private byte[] probe(int nextPsn, int timestamp) {
+        return Tap.resized(first.bytes(), ProbeHeader.LENGTH, d -> {
+            d.put(Prefix.VERSION_TYPE, (byte) (Prefix.VERSION << 4 | Type.PROBE)).put(Prefix.FLAGS, (byte) 0).putShort(6, (short) 0);
+            d.putInt(ProbeHeader.NEXT_PSN, nextPsn).putInt(ProbeHeader.TIMESTAMP, timestamp).putInt(ProbeHeader.DEMAND, 0).putInt(ProbeHeader.FLOOR, nextPsn);
+        });
+    }
+
+    @Test
+    @Requirement("MR-ACK-023")
+    void whatCameTwiceIsToldWhenItHasChanged() {
+        connect();
+        for (int n = 1; n <= 3; n++) {
+            int psn = n;
+            tap.seen.clear();
+            // The same message once more, by another path.
+            inject(Tap.changed(first.bytes(), d -> d.putShort(DataHeader.PATH, (short) (first.path() ^ 1)).putInt(DataHeader.PSN, psn)
+                    .put(DataHeader.FLOOR_DISTANCE, (byte) 0)), 2);
+            p.run(20_000);
+            assertEquals(List.of(new Tap.Control(ControlBlock.DUPLICATES, 0, 0, n)), tap.acksToA().getLast().controls());
+            assertEquals(n, p.statsA().spuriousRetransmissions);
+            tap.seen.clear();
+            inject(next(n, d -> d.put(Prefix.FLAGS, (byte) (DataHeader.LAST | DataHeader.ACK_REQUEST))), 2);
+            p.run(20_000);
+            assertEquals(List.of(), tap.acksToA().getLast().controls(), "once");
+        }
+        assertEquals(3, p.statsB().duplicates);
     }
 
     @Test
@@ -245,7 +296,7 @@ class AckRequirementsTest {
         Tap.Block block = tap.acksToA().getFirst().blocks().getFirst();
         assertEquals(1, block.epoch());
         assertEquals(0xffff, block.hold());
-        assertEquals(0, block.byteCount());
+        assertFalse(block.isLong(), "and nothing to say of when");
     }
 
     @Test
@@ -385,6 +436,10 @@ class AckRequirementsTest {
 
     private static final int BLOCK = AckHeader.LENGTH;
 
+    private static int pathOf(byte[] ack) {
+        return DataHeader.pathOf(ack[AckHeader.PLANE], ack[BLOCK]);
+    }
+
     @Test
     @Requirement("MR-ACK-012")
     void aBlockOfAnotherEpochIsIgnored() {
@@ -402,8 +457,8 @@ class AckRequirementsTest {
     @Requirement("MR-ACK-014")
     void aBlockOfWhatWasNotSentIsIgnoredAndCounted() {
         byte[] ack = heldAck();
-        tap.giveA(Tap.changed(ack, d -> d.putInt(BLOCK + PathBlock.CUMULATIVE, d.getInt(BLOCK + PathBlock.CUMULATIVE) + 1)));
-        tap.giveA(Tap.changed(ack, d -> d.putShort(BLOCK + PathBlock.SPAN, (short) 1)));
+        tap.giveA(Tap.changed(ack, d -> Tap.addToCumulative(d, 1)));
+        tap.giveA(Tap.lengthened(ack, 0, d -> d.putShort(BLOCK + PathBlock.SPAN, (short) 1)));
         assertEquals(1, p.completionsA.size());
         assertEquals(2, p.statsA().violations);
         tap.giveA(ack);
@@ -458,15 +513,15 @@ class AckRequirementsTest {
 
     /** Gives an acknowledgement with an echo that is so old and was held so long. */
     private void giveEcho(byte[] ack, long agoNs, int hold) {
-        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(ack,
-                d -> d.putInt(BLOCK + PathBlock.ECHO, (int) (p.net.nowNs - agoNs)).putShort(BLOCK + PathBlock.HOLD, (short) hold)));
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.lengthened(ack, (int) (p.net.nowNs - agoNs),
+                d -> d.putShort(BLOCK + PathBlock.HOLD, (short) hold)));
     }
 
     @Test
     @Requirement("MR-ACK-015")
     void aSampleIsTimeSinceTheEchoLessTheHold() {
         byte[] ack = heldAck();
-        int path = ByteBuffer.wrap(ack).getShort(BLOCK);
+        int path = pathOf(ack);
         EndpointState a = Inside.state(p.a.endpoint);
         a.slab.putInt(a.path(a.connectionOf(p.ab), DataHeader.planeOf(path), DataHeader.indexOf(path)) + PathRecord.SRTT_NS, 20_000);
         double before = rttUs(path);
@@ -477,12 +532,34 @@ class AckRequirementsTest {
         assertEquals(after, rttUs(path), "it acknowledges nothing new");
     }
 
+    /** The acknowledgement as if its first block were short, with this hold. */
+    private static byte[] shortened(byte[] ack, int hold) {
+        return Tap.resized(ack, BLOCK + PathBlock.SHORT_LENGTH, d -> d.put(6, (byte) 1).put(7, (byte) 0).put(AckHeader.LONG_BLOCKS, (byte) 0)
+                .putShort(BLOCK + PathBlock.HOLD, (short) hold));
+    }
+
+    @Test
+    @Requirement("MR-ACK-015")
+    void aShortBlockEchoesThePacketBeforeCumulative() {
+        byte[] ack = shortened(heldAck(), 100);
+        int path = pathOf(ack);
+        long sentNs = tap.dataToB().getLast().atNs();
+        EndpointState a = Inside.state(p.a.endpoint);
+        a.slab.putInt(a.path(a.connectionOf(p.ab), DataHeader.planeOf(path), DataHeader.indexOf(path)) + PathRecord.SRTT_NS, 20_000);
+        double before = rttUs(path);
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, ack);
+        assertEquals((3 * before + 5 * ((p.net.nowNs - sentNs) / 1_000.0 - 6.4)) / 8, rttUs(path), 0.01);
+        double after = rttUs(path);
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, ack);
+        assertEquals(after, rttUs(path), "it acknowledges nothing new");
+    }
+
     @Test
     @Requirement("MR-ACK-015")
     void thereIsNoSampleWithoutAHoldOrOutOfRange() {
         for (long[] echo : new long[][] {{50_000, 0xffff}, {6_400, 100}, {6_399, 100}, {-5, 0}, {(1L << 31) + 10, 0}}) {
             byte[] ack = heldAck();
-            int path = ByteBuffer.wrap(ack).getShort(BLOCK);
+            int path = pathOf(ack);
             double before = rttUs(path);
             int least = p.a.endpoint.leastRttNs(p.ab, 0);
             giveEcho(ack, echo[0], (int) echo[1]);
@@ -497,13 +574,15 @@ class AckRequirementsTest {
     @Requirement({"MR-ACK-015", "MR-LOSS-001"})
     void aBlockThatOnlyTellsOfLossHasNoSample() {
         byte[] ack = heldAck();
-        int path = ByteBuffer.wrap(ack).getShort(BLOCK);
+        int path = pathOf(ack);
         double before = rttUs(path);
         EndpointState s = Inside.state(p.a.endpoint);
         s.slab.putInt(s.path(s.connectionOf(p.ab), DataHeader.planeOf(path), DataHeader.indexOf(path)) + PathRecord.PROBES_OUT, 0);
         // Says that the packet was sent and did not arrive, which no probe had asked.
-        giveEcho(Tap.changed(ack, d -> d.putInt(BLOCK + PathBlock.CUMULATIVE, d.getInt(BLOCK + PathBlock.CUMULATIVE) - 1)
-                .putShort(BLOCK + PathBlock.SPAN, (short) 1)), 77_000, 0);
+        giveEcho(Tap.lengthened(ack, 0, d -> {
+            Tap.addToCumulative(d, -1);
+            d.putShort(BLOCK + PathBlock.SPAN, (short) 1);
+        }), 77_000, 0);
         tap.seen.clear();
         p.run(0);
         assertEquals(1, tap.dataToB().size(), "repeated at once");

@@ -9,6 +9,7 @@ import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -150,7 +151,7 @@ class AckWithDataTest {
                 }
                 original[0] = d;
                 byte[] changed = d.clone();
-                changed[inAck ? AckHeader.DUPLICATES + 3 : first + DataHeader.LENGTH + 20] ^= 4;
+                changed[inAck ? AckHeader.SHARE + 1 : first + DataHeader.LENGTH + 20] ^= 4;
                 return changed;
             };
             p.post(p.request(Opcode.SEND, 0, 0, 100, 0, damaged));
@@ -199,8 +200,8 @@ class AckWithDataTest {
         for (int i = 0; i < 20; i++) {
             ask(i);
         }
-        // Of that length is no packet alone: 200 bytes, 64 of header, 32 and more of acknowledgement.
-        assertTrue(lengths.stream().filter(n -> n >= 200 + 64 + 32 + 24).count() >= 18, lengths + "");
+        // Of that length is no packet alone: 200 bytes, 64 of header, 28 and more of acknowledgement.
+        assertTrue(lengths.stream().filter(n -> n >= 200 + DataHeader.LENGTH + AckHeader.LENGTH + PathBlock.SHORT_LENGTH).count() >= 18, lengths + "");
         assertEquals(-1, p.memoryB.segment().asSlice(0, 200).mismatch(p.memoryA.segment().asSlice(ANSWER, 200)));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Type;
@@ -184,8 +185,7 @@ class CreditRequirementsTest {
         p.postReceiveB(1, 0, 100, 1);
         p.run(MS);
         byte[] ack = tap.acksToB().isEmpty() ? askA() : tap.acksToB().getLast().bytes();
-        byte[] ask = Tap.resized(ack, 48, d -> d.put(6, (byte) 0).put(7, (byte) 1).putLong(32, 0).putLong(40, 0)
-                .put(32, (byte) ControlBlock.CREDIT_REQUEST).putInt(36, 1));
+        byte[] ask = Tap.withControl(ack, ControlBlock.CREDIT_REQUEST, 0, 1, 0, 0);
         for (int i = 0; i < 3; i++) {
             tap.seen.clear();
             p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, ask);
@@ -194,7 +194,7 @@ class CreditRequirementsTest {
         }
         // Of a stream that has no receive yet, too.
         tap.seen.clear();
-        p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, Tap.changed(ask, d -> d.putInt(36, 5)));
+        p.net.inject(p.b, 0, p.a.config.localAddresses[0], 2, Tap.changed(ask, d -> d.putInt(AckHeader.LENGTH + ControlBlock.STREAM, 5)));
         p.run(0);
         assertEquals(List.of(new Tap.Control(ControlBlock.CREDIT, 0, 5, 0)), controls(false, ControlBlock.CREDIT).toList());
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
+import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.CloseHeader;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.DataHeader;
@@ -60,7 +61,7 @@ class EndRequirementsTest {
         Tap.Seen ack = tap.acksToA().stream().filter(s -> s.u8(6) > 0).findFirst().orElseThrow();
         p.net.kill(p.b);
         // An acknowledgement of what was never sent, an unknown path, a foreign CLOSE: all nonsense, and all genuine.
-        byte[][] nonsense = {Tap.changed(ack.bytes(), b -> b.putInt(36, b.getInt(36) + 1_000)), Tap.changed(ack.bytes(), b -> b.put(33, (byte) 99))};
+        byte[][] nonsense = {Tap.changed(ack.bytes(), b -> Tap.addToCumulative(b, 1_000)), Tap.changed(ack.bytes(), b -> b.put(AckHeader.LENGTH, (byte) 99))};
         for (int i = 0; i < 12; i++) {
             p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, nonsense[i % 2]);
             p.run(390 * MS);
@@ -70,7 +71,7 @@ class EndRequirementsTest {
         // What is not genuine proves nothing.
         long last = p.net.nowNs - 390 * MS;
         byte[] forged = ack.bytes().clone();
-        forged[40] ^= 1;
+        forged[AckHeader.SHARE] ^= 1;
         assertTrue(p.until(3_000 * MS, () -> {
             p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, forged);
             return Peers.has(p.eventsA, Event.FAILED);
@@ -402,11 +403,7 @@ class EndRequirementsTest {
     }
 
     private static byte[] nak(byte[] ack, int stream, int msn) {
-        return Tap.resized(ack, 32 + ControlBlock.LENGTH, b -> {
-            b.put(6, (byte) 0).put(7, (byte) 1);
-            b.putLong(32, 0).putLong(40, 0);
-            b.put(32, (byte) ControlBlock.NAK).put(33, (byte) 1).putInt(36, stream).putInt(40, msn);
-        });
+        return Tap.withControl(ack, ControlBlock.NAK, 1, stream, msn, 0);
     }
 
     /** All in one burst, so that all are to be told in one acknowledgement, if the connection lived. */

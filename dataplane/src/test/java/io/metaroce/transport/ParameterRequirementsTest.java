@@ -184,7 +184,7 @@ class ParameterRequirementsTest {
         tap.seen.clear();
         tap.giveB(Tap.later(data, 2, x -> x.putInt(DataHeader.SSN, 1).putInt(DataHeader.MSN, 1)));
         int psn = ByteBuffer.wrap(data).getInt(DataHeader.PSN);
-        assertEquals(psn + 1, tap.lastBlock(tap.seen.isEmpty() ? 0 : ByteBuffer.wrap(data).getShort(DataHeader.PATH)).cumulative());
+        assertEquals(Tap.low(psn + 1), tap.lastBlock(tap.seen.isEmpty() ? 0 : ByteBuffer.wrap(data).getShort(DataHeader.PATH)).cumulative());
         assertTrue(tap.acksToA().getLast().controls().isEmpty());
     }
 

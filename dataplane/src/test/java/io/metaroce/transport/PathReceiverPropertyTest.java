@@ -27,7 +27,6 @@ import net.jqwik.api.Tuple;
  * beside it, that old holes leave it.
  */
 class PathReceiverPropertyTest {
-    private static final int BYTES = 100;
 
     /** A path record, and the receiver that keeps it. */
     private static final class Path {
@@ -84,7 +83,6 @@ class PathReceiverPropertyTest {
         long floor;
         long top;
         int ce;
-        int bytes;
         BitSet taken = new BitSet();
         final long origin;
 
@@ -102,7 +100,6 @@ class PathReceiverPropertyTest {
             this.floor = floor;
             top = floor;
             ce = 0;
-            bytes = 0;
             taken = new BitSet();
         }
 
@@ -155,10 +152,9 @@ class PathReceiverPropertyTest {
                         : m.taken.get((int) (psn - origin)) ? PathReceiver.DUPLICATE : PathReceiver.NEW;
                 assertEquals(expected, p.receiver.place(p.path, epoch & 0xff, (int) psn, s.distance), s + " at " + (psn - origin));
                 if (expected == PathReceiver.NEW) {
-                    assertEquals(psn > m.top, p.receiver.mark(p.path, (int) psn, BYTES, s.ce, 1, 2), "a gap");
+                    assertEquals(psn > m.top, p.receiver.mark(p.path, (int) psn, s.ce, 1, 2), "a gap");
                     m.taken.set((int) (psn - origin));
                     m.top = Math.max(m.top, psn + 1);
-                    m.bytes += BYTES;
                     m.ce += s.ce ? 1 : 0;
                     next = Math.max(next, psn + 1);
                 }
@@ -174,7 +170,6 @@ class PathReceiverPropertyTest {
         assertEquals(m.taken.get(from, from + 1_000), p.bits(), "bits");
         assertEquals(m.epoch & 0xff, p.slab.getInt(p.path + PathRecord.RX_EPOCH));
         assertEquals(m.ce, p.slab.getInt(p.path + PathRecord.RX_CE));
-        assertEquals(m.bytes, p.slab.getInt(p.path + PathRecord.RX_BYTES));
     }
 
     // ---- beside a sender that keeps the rules ----
@@ -241,7 +236,7 @@ class PathReceiverPropertyTest {
         if (place == PathReceiver.NEW) {
             assertTrue(!taken.get(at), "PSN " + at + " is taken twice");
             taken.set(at);
-            p.receiver.mark(p.path, (int) psn, BYTES, false, 1, 2);
+            p.receiver.mark(p.path, (int) psn, false, 1, 2);
             assertTrue((int) psn - p.base() < 256, "beyond the window");
         } else if (place == PathReceiver.DUPLICATE) {
             assertTrue(taken.get(at), "PSN " + at + " never came, but counts as marked");

@@ -252,7 +252,7 @@ class ShareRequirementsTest {
             p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, connections));
             p.run(MS);
             long expected = Math.min(LINE, (long) (Limits.START_OVERLAP * LINE / connections));
-            assertEquals(expected, tap.acksToA().getLast().i32(AckHeader.START_SHARE_KBPS), 100, connections + " connections");
+            assertEquals(expected, Rate16.decode(tap.acksToA().getLast().u16(AckHeader.START_SHARE)), expected / 1_000.0, connections + " connections");
             p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
             p.run(10 * MS);
         }
@@ -272,9 +272,10 @@ class ShareRequirementsTest {
             long rtt = b.slab.getInt(b.plane(b.connectionOf(p.ba), 0) + PlaneRecord.SRTT_NS);
             int n = 0;
             for (Tap.Seen s : tap.acksToA()) {
-                assertEquals(AckHeader.SHARE, s.u8(5));
+                assertEquals(AckHeader.HAS_SHARE, s.u8(5));
                 s.blocks().forEach(x -> assertEquals(DataHeader.planeOf(x.path()), s.u8(AckHeader.PLANE)));
-                assertTrue(s.i32(AckHeader.SHARE_KBPS) > 0 && s.i32(AckHeader.SHARE_KBPS) <= LINE);
+                long share = Rate16.decode(s.u16(AckHeader.SHARE));
+                assertTrue(share > 0 && share <= LINE);
                 assertTrue(s.u16(AckHeader.SHARE_VALIDITY_US) * 1_000L >= Math.min(4 * rtt * 9 / 10, 65_535_000), "delay " + delay);
                 n += s.blocks().size();
             }
@@ -389,24 +390,25 @@ class ShareRequirementsTest {
         }
         for (long[] told : new long[][] {{0, LINE / 4, LINE / 2}, {0, LINE / 2, LINE / 8}, {1, LINE / 8, LINE / 4}, {0, LINE / 16, LINE / 1_000}}) {
             float other = windows.window(c, a.plane(c, 1 - (int) told[0]), p.net.nowNs);
-            p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(Arrays.copyOf(withoutBlocks(ack), 32), d -> {
+            p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(withoutBlocks(ack), d -> {
                 d.put(AckHeader.PLANE, (byte) told[0]);
-                d.putInt(AckHeader.SHARE_KBPS, (int) told[1]).putShort(AckHeader.SHARE_VALIDITY_US, (short) 100).putInt(AckHeader.START_SHARE_KBPS, (int) told[2]);
+                d.putShort(AckHeader.SHARE, (short) Rate16.encode(told[1])).putShort(AckHeader.SHARE_VALIDITY_US, (short) 100)
+                        .putShort(AckHeader.START_SHARE, (short) Rate16.encode(told[2]));
             }));
-            assertEquals(400.0 * told[1] / LINE, windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_000), 0.01);
+            assertEquals(400.0 * told[1] / LINE, windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_000), 0.4 * told[1] / LINE, "as exact as Rate16");
             double packets = Math.clamp(Limits.START_PACKETS_IN_ALL / 2.0 * told[2] / LINE, 1, Limits.START_PACKETS);
-            assertEquals(Math.max(Math.max(packets, p.a.config.minWindowPackets), 400.0 * told[2] / LINE), windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_001), 0.01,
+            assertEquals(Math.max(Math.max(packets, p.a.config.minWindowPackets), 400.0 * told[2] / LINE), windows.window(c, a.plane(c, (int) told[0]), p.net.nowNs + 100_001), 0.4 * told[2] / LINE + 0.01,
                     "then it is over, and the start share in force");
             assertEquals(other, windows.window(c, a.plane(c, 1 - (int) told[0]), p.net.nowNs), 0.01);
         }
         // Without the flag nothing is told.
         float before = windows.window(c, a.plane(c, 0), p.net.nowNs);
-        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(withoutBlocks(ack), d -> d.put(5, (byte) 0).putInt(AckHeader.SHARE_KBPS, 1)));
+        p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, Tap.changed(withoutBlocks(ack), d -> d.put(5, (byte) 0).putShort(AckHeader.SHARE, (short) Rate16.encode(1))));
         assertEquals(before, windows.window(c, a.plane(c, 0), p.net.nowNs));
     }
 
     private static byte[] withoutBlocks(byte[] ack) {
-        return Tap.resized(ack, 32, d -> d.put(6, (byte) 0).put(7, (byte) 0));
+        return Tap.resized(ack, AckHeader.LENGTH, d -> d.put(6, (byte) 0).put(7, (byte) 0));
     }
 
     @Test
@@ -424,7 +426,7 @@ class ShareRequirementsTest {
         long[] bytes = new long[4];
         q.net.observer = (from, d, plane, port, to) -> {
             if ((d[4] & 15) == Type.ACK && from == q.b) {
-                int share = ByteBuffer.wrap(d).getInt(AckHeader.SHARE_KBPS);
+                long share = Rate16.decode(ByteBuffer.wrap(d).getShort(AckHeader.SHARE) & 0xffff);
                 for (int i = 0; i < 4; i++) {
                     if (ByteBuffer.wrap(d).getInt(8) == handles[i]) {
                         bytes[i] = share;

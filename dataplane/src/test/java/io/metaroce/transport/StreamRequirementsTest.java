@@ -317,7 +317,7 @@ class StreamRequirementsTest {
         assertEquals(2, p.completionsA.size());
         assertFalse(Peers.has(p.eventsA, Event.STREAM_FAILED));
         Tap.Block block = tap.acksToB().getLast().blocks().getFirst();
-        assertEquals(response.psn() + 1 + stale.size(), block.cumulative(), "taken and acknowledged");
+        assertEquals(Tap.low(response.psn() + 1 + stale.size()), block.cumulative(), "taken and acknowledged");
     }
 
     @Test
@@ -416,7 +416,7 @@ class StreamRequirementsTest {
         tap.giveB(next(4, send(0)));
         assertArrayEquals(before, bytesB(600_000, 100));
         assertEquals(placed, p.statsB().bytesReceived);
-        assertEquals(first.psn() + 5, tap.lastBlock(first.path()).cumulative(), "marked");
+        assertEquals(Tap.low(first.psn() + 5), tap.lastBlock(first.path()).cumulative(), "marked");
         assertEquals(1, p.eventsB.stream().filter(e -> e.kind == Event.STREAM_FAILED).count());
         assertEquals(1, p.completionsB.size());
     }

@@ -99,13 +99,15 @@ final class Tap {
             List<Block> found = new ArrayList<>();
             int at = AckHeader.LENGTH;
             for (int i = 0; i < u8(6); i++) {
-                long[] words = new long[u8(at + PathBlock.WORDS)];
+                boolean isLong = isLong(bytes, i);
+                long[] words = new long[isLong ? u8(at + PathBlock.WORDS) : 0];
                 for (int w = 0; w < words.length; w++) {
                     words[w] = i64(at + PathBlock.LENGTH + 8 * w);
                 }
-                found.add(new Block(u16(at), u8(at + PathBlock.EPOCH), i32(at + PathBlock.CUMULATIVE), u16(at + PathBlock.SPAN),
-                        u16(at + PathBlock.HOLD), i32(at + PathBlock.ECHO), i32(at + PathBlock.CE_COUNT), i32(at + PathBlock.BYTE_COUNT), words, at));
-                at += PathBlock.length(words.length);
+                found.add(new Block(DataHeader.pathOf(u8(AckHeader.PLANE), u8(at)), u8(at + PathBlock.EPOCH), low(i32(at)), isLong,
+                        isLong ? u16(at + PathBlock.SPAN) : 0, u16(at + PathBlock.HOLD), isLong ? i32(at + PathBlock.ECHO) : 0, u8(at + PathBlock.CE_COUNT),
+                        words, at));
+                at += lengthOfBlock(bytes, i, at);
             }
             return found;
         }
@@ -121,9 +123,14 @@ final class Tap {
     }
 
     /** A path block; {@code at} is its offset in the datagram. */
-    record Block(int path, int epoch, int cumulative, int span, int hold, int echo, int ce, int byteCount, long[] words, int at) {
+    record Block(int path, int epoch, int cumulative, boolean isLong, int span, int hold, int echo, int ce, long[] words, int at) {
+        /** How far the PSN is beyond cumulative, of which there are {@link PathBlock#PSN_BITS} bits. */
+        int distance(int psn) {
+            return psn - cumulative << Integer.SIZE - PathBlock.PSN_BITS >> Integer.SIZE - PathBlock.PSN_BITS;
+        }
+
         boolean has(int psn) {
-            int d = psn - cumulative;
+            int d = distance(psn);
             return d < 0 || d >> 6 < words.length && (words[d >> 6] >>> d & 1) != 0;
         }
     }
@@ -145,6 +152,52 @@ final class Tap {
         return first == d.length ? List.of(d) : List.of(Arrays.copyOf(d, first), Arrays.copyOfRange(d, first, d.length));
     }
 
+    /** What a path block has of a PSN. */
+    static int low(int psn) {
+        return psn & (1 << PathBlock.PSN_BITS) - 1;
+    }
+
+    /** Whether path block {@code i} is long. */
+    static boolean isLong(byte[] ack, int i) {
+        return (ack[AckHeader.LONG_BLOCKS] >> i & 1) != 0;
+    }
+
+    static int lengthOfBlock(byte[] ack, int i, int at) {
+        return isLong(ack, i) ? PathBlock.length(ack[at + PathBlock.WORDS]) : PathBlock.SHORT_LENGTH;
+    }
+
+    /** The acknowledgement with a long block of this echo in the place of its first one, if that is short, and what is changed beside. */
+    static byte[] lengthened(byte[] ack, int echo, Consumer<ByteBuffer> change) {
+        boolean isLong = isLong(ack, 0);
+        int more = isLong ? 0 : PathBlock.LENGTH - PathBlock.SHORT_LENGTH;
+        return resized(ack, ack.length + more, d -> {
+            int behind = AckHeader.LENGTH + PathBlock.SHORT_LENGTH;
+            if (!isLong) {
+                d.put(AckHeader.LONG_BLOCKS, (byte) (ack[AckHeader.LONG_BLOCKS] | 1));
+                d.putLong(behind, 0);
+                d.put(behind + more, ack, behind, ack.length - behind);
+            }
+            d.putInt(AckHeader.LENGTH + PathBlock.ECHO, echo);
+            change.accept(d);
+        });
+    }
+
+    /** The acknowledgement with one control block in the place of all its blocks. */
+    static byte[] withControl(byte[] ack, int kind, int cause, int stream, int value, int detail) {
+        return resized(ack, AckHeader.LENGTH + ControlBlock.LENGTH, d -> {
+            int at = AckHeader.LENGTH;
+            d.put(AckHeader.PATH_BLOCKS, (byte) 0).put(AckHeader.CONTROL_BLOCKS, (byte) 1);
+            d.putInt(at, kind << 24 | cause << 16).putInt(at + ControlBlock.STREAM, stream).putInt(at + ControlBlock.VALUE, value)
+                    .putInt(at + ControlBlock.DETAIL, detail);
+        });
+    }
+
+    /** Adds to cumulative of the first path block. */
+    static void addToCumulative(ByteBuffer ack, int packets) {
+        int first = ack.getInt(AckHeader.LENGTH);
+        ack.putInt(AckHeader.LENGTH, first & ~low(-1) | low(first + packets));
+    }
+
     /** Without the Data packet behind an acknowledgement. */
     static int lengthOfFirst(byte[] d) {
         if ((d[4] & 15) != Type.ACK || (d[5] & AckHeader.DATA_FOLLOWS) == 0) {
@@ -152,7 +205,7 @@ final class Tap {
         }
         int bytes = AckHeader.LENGTH;
         for (int i = 0; i < d[6]; i++) {
-            bytes += PathBlock.length(d[bytes + PathBlock.WORDS]);
+            bytes += lengthOfBlock(d, i, bytes);
         }
         return bytes + d[7] * ControlBlock.LENGTH;
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.metaroce.Requirement;
 import io.metaroce.wire.AckHeader;
+import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.ControlBlock;
 import io.metaroce.wire.InitHeader;
 import io.metaroce.wire.Opcode;
@@ -56,7 +57,6 @@ class ToleranceTest {
             int type = d[4] & 15;
             int[] reserved = switch (type) {
                 case Type.DATA -> new int[] {15};
-                case Type.ACK -> new int[] {13, 24, 25, 26, 27, 28, 29, 30, 31};
                 case Type.PROBE -> new int[] {5, 6, 15};
                 case Type.CLOSE, Type.CLOSE_ACK -> new int[] {5, 7, 16, 17, 18, 19};
                 case Type.CHALLENGE -> new int[] {5, 6, 7, 12, 13, 14, 15};
@@ -80,9 +80,17 @@ class ToleranceTest {
                     }
                 } else if (type == Type.ACK) {
                     b.put(5, (byte) (b.get(5) | random.nextInt(64) << 2));
+                    int at = AckHeader.LENGTH;
+                    for (int i = 0; i < b.get(6); i++) {
+                        if (Tap.isLong(d, i)) {
+                            b.put(at + PathBlock.WORDS + 1, (byte) random.nextInt());
+                        }
+                        at += Tap.lengthOfBlock(d, i, at);
+                    }
+                    // Those of blocks that are not there.
+                    b.put(AckHeader.LONG_BLOCKS, (byte) (b.get(AckHeader.LONG_BLOCKS) | random.nextInt(256) << b.get(6)));
                     for (int i = 0; i < b.get(7); i++) {
-                        int at = Tap.lengthOfFirst(d) - (i + 1) * ControlBlock.LENGTH;
-                        b.putShort(at + 2, (short) random.nextInt());
+                        b.putShort(Tap.lengthOfFirst(d) - (i + 1) * ControlBlock.LENGTH + 2, (short) random.nextInt());
                     }
                 }
             });
@@ -129,8 +137,10 @@ class ToleranceTest {
             case Type.ACK -> Tap.changed(d, b -> {
                 int at = AckHeader.LENGTH;
                 for (int i = 0; i < b.get(6); i++) {
-                    b.putInt(at + 12, b.getInt(at + 12) - skew);
-                    at += 24 + 8 * b.get(at + 3);
+                    if (Tap.isLong(d, i)) {
+                        b.putInt(at + PathBlock.ECHO, b.getInt(at + PathBlock.ECHO) - skew);
+                    }
+                    at += Tap.lengthOfBlock(d, i, at);
                 }
             });
             default -> d;

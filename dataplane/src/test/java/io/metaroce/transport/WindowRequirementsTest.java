@@ -13,6 +13,7 @@ import io.metaroce.wire.AckHeader;
 import io.metaroce.wire.DataHeader;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
+import io.metaroce.wire.Rate16;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
 import java.lang.foreign.Arena;
@@ -221,7 +222,10 @@ class WindowRequirementsTest {
         p.a.endpoint.readPath(p.ab, path, s);
         assertEquals(1, s.inflight);
         byte[] ack = tap.acksToA().stream().filter(x -> x.u8(6) == 1).findFirst().orElseThrow().bytes();
-        byte[] lost = Tap.changed(ack, d -> d.putInt(36, data.psn()).putShort(40, (short) 1));
+        byte[] lost = Tap.lengthened(ack, data.i32(DataHeader.TIMESTAMP), d -> {
+            Tap.addToCumulative(d, -1);
+            d.putShort(AckHeader.LENGTH + PathBlock.SPAN, (short) 1);
+        });
         p.net.inject(p.a, 0, p.b.config.localAddresses[0], 2, lost);
         p.a.endpoint.readPath(p.ab, path, s);
         assertEquals(0, s.inflight, "lost");
@@ -423,9 +427,10 @@ class WindowRequirementsTest {
         for (Tap.Seen s : tap.acksToA()) {
             for (Tap.Block b : s.blocks()) {
                 if (b.path() < PATHS) {
-                    acks.put(b.path(), Tap.resized(s.bytes(), AckHeader.LENGTH + PathBlock.length(b.words().length), d -> {
-                        d.put(6, (byte) 1).put(7, (byte) 0);
-                        d.put(AckHeader.LENGTH, s.bytes(), b.at(), PathBlock.length(b.words().length));
+                    int length = b.isLong() ? PathBlock.length(b.words().length) : PathBlock.SHORT_LENGTH;
+                    acks.put(b.path(), Tap.resized(s.bytes(), AckHeader.LENGTH + length, d -> {
+                        d.put(6, (byte) 1).put(7, (byte) 0).put(AckHeader.LONG_BLOCKS, (byte) (b.isLong() ? 1 : 0));
+                        d.put(AckHeader.LENGTH, s.bytes(), b.at(), length);
                         d.putShort(AckHeader.LENGTH + PathBlock.HOLD, (short) 0xffff);
                     }));
                 }
@@ -448,7 +453,7 @@ class WindowRequirementsTest {
         float[] before = new float[PATHS];
         IntStream.range(0, PATHS).forEach(i -> before[i] = window(i));
         float sum = slab.getFloat(plane + PlaneRecord.FACTOR_SUM);
-        give(Tap.changed(acks.get(marked), d -> d.putInt(AckHeader.LENGTH + PathBlock.CE_COUNT, 255)));
+        give(Tap.changed(acks.get(marked), d -> d.put(AckHeader.LENGTH + PathBlock.CE_COUNT, (byte) 255)));
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
         for (int i = 0; i < PATHS; i++) {
             if (i == marked) {
@@ -465,12 +470,12 @@ class WindowRequirementsTest {
     void marksAndPacketsCountOnceHoweverOftenTheyAreTold() {
         Map<Integer, byte[]> acks = heldAcks();
         int path = acks.keySet().iterator().next();
-        byte[] ack = Tap.changed(acks.get(path), d -> d.putInt(AckHeader.LENGTH + PathBlock.CE_COUNT, 1));
+        byte[] ack = Tap.changed(acks.get(path), d -> d.put(AckHeader.LENGTH + PathBlock.CE_COUNT, (byte) 1));
         give(ack);
         assertEquals(1, p.statsA().ecnMarks);
         float after = window(path);
         give(ack);
-        give(Tap.changed(ack, d -> d.putInt(AckHeader.LENGTH + PathBlock.CE_COUNT, 2)));
+        give(Tap.changed(ack, d -> d.put(AckHeader.LENGTH + PathBlock.CE_COUNT, (byte) 2)));
         give(acks.get(path));
         assertEquals(after, window(path));
         assertEquals(1, p.statsA().ecnMarks, "marks come with packets");
@@ -510,7 +515,8 @@ class WindowRequirementsTest {
         int out = s.inflight;
         float before = window(path);
         int psn = slab.getInt(state.path(c, 0, path) + PathRecord.NEXT_PSN) - out;
-        give(Tap.resized(acks.get(path), AckHeader.LENGTH + 24, d -> d.put(35, (byte) 0).putInt(36, psn).putShort(40, (short) out)));
+        give(Tap.lengthened(acks.get(path), 0, d -> d.putInt(AckHeader.LENGTH, path << PathBlock.PSN_BITS | Tap.low(psn))
+                .putShort(AckHeader.LENGTH + PathBlock.SPAN, (short) out)));
         assertEquals(before, window(path));
         // Under half a share the repeats are paced like everything, and go all the same.
         slab.putFloat(plane + PlaneRecord.SHARE, 0.5f);
@@ -533,7 +539,7 @@ class WindowRequirementsTest {
     void whereTheWindowIsLessThanAPacketNothingIsSavedUp(double loss) {
         connect();
         p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
-                ? Tap.changed(d, x -> x.putInt(AckHeader.SHARE_KBPS, 100_000).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
+                ? Tap.changed(d, x -> x.putShort(AckHeader.SHARE, (short) Rate16.encode(100_000)).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
         p.post(p.request(Opcode.WRITE, 0, 0, 1_000_000, 0, 1));
         p.run(MS);
         for (int i = 0; i < 2; i++) {
@@ -567,7 +573,7 @@ class WindowRequirementsTest {
         connect();
         // A tenth of the line is told in every acknowledgement; windows are wide.
         p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
-                ? Tap.changed(d, x -> x.putInt(AckHeader.SHARE_KBPS, 10_000_000).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
+                ? Tap.changed(d, x -> x.putShort(AckHeader.SHARE, (short) Rate16.encode(10_000_000)).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
         for (int i = 0; i < 8; i++) {
             p.post(p.request(Opcode.WRITE, i, 0, 1_000_000, 0, i));
         }
@@ -602,7 +608,7 @@ class WindowRequirementsTest {
     void aShareOfNothingStopsNobody() {
         connect();
         p.net.change = d -> (d[4] & 15) == Type.ACK && ByteBuffer.wrap(d).getInt(8) == p.ab
-                ? Tap.changed(d, x -> x.putInt(AckHeader.SHARE_KBPS, 0).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
+                ? Tap.changed(d, x -> x.putShort(AckHeader.SHARE, (short) Rate16.encode(0)).putShort(AckHeader.SHARE_VALIDITY_US, (short) 60_000)) : d;
         p.run(500 * MS);
         p.post(p.request(Opcode.WRITE, 0, 0, 1_000, 0, 1));
         p.run(10 * MS);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 /** Fields stand where the specification says, are read as written, and do not touch one another. */
 class FieldLayoutTest {
     static final List<Class<?>> HEADERS = Fields.HEADERS;
-    private static final Map<String, Integer> SIZE = Map.of("u8", 1, "u16", 2, "u32", 4, "u64", 8);
+    private static final Map<String, Integer> SIZE = Map.of("u8", 1, "u16", 2, "u24", 3, "u32", 4, "u64", 8);
 
     @ParameterizedTest
     @FieldSource("HEADERS")
@@ -100,7 +100,7 @@ class FieldLayoutTest {
             if (line.startsWith("#") || sections.containsKey(line)) {
                 header = sections.get(line.replaceFirst("#+ ", ""));
             }
-            Matcher row = Pattern.compile("\\| (\\d+) \\| (u8|u16|u32|u64) \\| ([^|]+) \\|.*").matcher(line);
+            Matcher row = Pattern.compile("\\| (\\d+) \\| (u8|u16|u24|u32|u64) \\| ([^|]+) \\|.*").matcher(line);
             if (header != null && row.matches() && !row.group(3).isBlank() && !row.group(3).equals("reserved")) {
                 int offset = Integer.parseInt(row.group(1));
                 int size = SIZE.get(row.group(2));
@@ -115,8 +115,8 @@ class FieldLayoutTest {
 
     @Test
     void lengthsAreThoseOfTheSpecification() {
-        assertEquals(List.of(12, 64, 32, 24, 16, 32, 64, 12, 20, 20, 48, 48, 40, 32, 28, 36), HEADERS.stream().map(Fields::lengthOf).toList());
-        assertEquals(992, AckHeader.MAX_LENGTH);
+        assertEquals(List.of(12, 64, 20, 16, 16, 32, 64, 12, 20, 20, 48, 48, 40, 32, 28, 36), HEADERS.stream().map(Fields::lengthOf).toList());
+        assertEquals(916, AckHeader.MAX_LENGTH);
     }
 
     @Test
@@ -145,6 +145,21 @@ class FieldLayoutTest {
                 assertEquals(plane, DataHeader.planeOf(path));
                 assertEquals(index, DataHeader.indexOf(path));
             }
+        }
+    }
+
+    @Test
+    @Requirement("MR-PKT-016")
+    void cumulativeIsFoundNextToTheNextPsn() {
+        Random random = new Random(24);
+        Datagram d = Datagram.ofLength(PathBlock.SHORT_LENGTH);
+        for (int round = 0; round < 10_000; round++) {
+            int next = random.nextInt();
+            int distance = round < 4 ? new int[] {0, 1, -(1 << 23), (1 << 23) - 1}[round] : random.nextInt(-(1 << 23), 1 << 23);
+            PathBlock.index(d.at(), round & 0xff);
+            PathBlock.cumulative(d.at(), next + distance);
+            assertEquals(next + distance, PathBlock.cumulativeNear(d.at(), next));
+            assertEquals(round & 0xff, PathBlock.index(d.at()));
         }
     }
 }

@@ -138,7 +138,7 @@ class ValidateTest {
             case Type.ACK -> {
                 int end = AckHeader.LENGTH;
                 for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
-                    end += PathBlock.length(PathBlock.words(at + end));
+                    end += PathBlock.length(at + end, AckHeader.isLong(at, i));
                 }
                 yield end + AckHeader.controlBlocks(at) * ControlBlock.LENGTH;
             }
@@ -228,6 +228,7 @@ class ValidateTest {
                 Datagram d = Datagram.ofLength(AckHeader.LENGTH + PathBlock.length(words));
                 Prefix.write(d.at(), Type.ACK, 1);
                 AckHeader.pathBlocks(d.at(), 1);
+                AckHeader.longBlocks(d.at(), 1);
                 long block = d.at() + AckHeader.LENGTH;
                 PathBlock.span(block, span);
                 PathBlock.words(block, words);

@@ -99,7 +99,7 @@ class VectorTest {
         long block = at + AckHeader.LENGTH;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
             checkFields(v, "block" + i + ".", PathBlock.class, block);
-            block += PathBlock.length(PathBlock.words(block));
+            block += PathBlock.length(block, AckHeader.isLong(at, i));
         }
         for (int i = 0; i < AckHeader.controlBlocks(at); i++) {
             checkFields(v, "control" + i + ".", ControlBlock.class, block);
@@ -218,7 +218,7 @@ class VectorTest {
         long block = end;
         for (int i = 0; i < AckHeader.pathBlocks(at); i++) {
             setFields(v, "block" + i + ".", PathBlock.class, block);
-            block += PathBlock.length(PathBlock.words(block));
+            block += PathBlock.length(block, AckHeader.isLong(at, i));
         }
         for (int i = 0; i < AckHeader.controlBlocks(at); i++) {
             setFields(v, "control" + i + ".", ControlBlock.class, block);
