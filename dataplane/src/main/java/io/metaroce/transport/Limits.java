@@ -165,7 +165,7 @@ public final class Limits {
     static final int PACE_BURST_LEAST = 3;
     static final int START_PACKETS = 10;
     /** Times as many where other connections of the sender have something to send, too. */
-    static final float START_SPREAD = 1.7f;
+    static final float START_SPREAD = 2;
     /** An acknowledgement that is due waits for a turn to send Data in which so many packets or fewer are to go. */
     static final int ACK_WAITS_PACKETS = 4;
     /** Packets in one turn of a connection, if that is more than a run. */
@@ -173,7 +173,7 @@ public final class Limits {
     /** A turn goes on to the end of what waits where all connections with a backlog could send as much in so many packets. */
     static final int FINISH_PACKETS = 40;
     /** Packets that all connections of a receiver together may start with, but for one each. */
-    static final int START_PACKETS_IN_ALL = 640;
+    static final int START_PACKETS_IN_ALL = 500;
     /** Times the line that all connections of a receiver together may start with. */
     static final float START_OVERLAP = 2f;
     static final int SHARE_AGE_RTT = 4;
