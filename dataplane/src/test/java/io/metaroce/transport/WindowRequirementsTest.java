@@ -120,7 +120,7 @@ class WindowRequirementsTest {
         assertEquals(60, windows.window(c, plane, until + 1), 1e-3, "the start share");
         for (int least : new int[] {1, 30}) {
             // Not told; then two parts of the line for 67, 200 and 2,000 connections.
-            for (float[] told : new float[][] {{0, 10}, {0.03f, 9.6f}, {0.01f, 3.2f}, {0.001f, 1}}) {
+            for (float[] told : new float[][] {{0, 10}, {0.03f, 7.5f}, {0.01f, 2.5f}, {0.001f, 1}}) {
                 state.config.minWindowPackets = least;
                 slab.putFloat(plane + PlaneRecord.SHARE, least == 1 ? 0.01f : 1f);
                 slab.putFloat(plane + PlaneRecord.START_SHARE, told[0]);

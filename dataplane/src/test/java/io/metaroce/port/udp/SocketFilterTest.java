@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(20)
 class SocketFilterTest {
     private static final Map<Integer, Integer> SHORTEST = Map.ofEntries(Map.entry(Type.INIT, 512), Map.entry(Type.CHALLENGE, 40), Map.entry(Type.ACCEPT, 32),
-            Map.entry(Type.REFUSE, 28), Map.entry(Type.DATA, 64), Map.entry(Type.ACK, 32), Map.entry(Type.PROBE, 32), Map.entry(Type.CLOSE, 20),
+            Map.entry(Type.REFUSE, 28), Map.entry(Type.DATA, 64), Map.entry(Type.ACK, 20), Map.entry(Type.PROBE, 32), Map.entry(Type.CLOSE, 20),
             Map.entry(Type.CLOSE_ACK, 20), Map.entry(Type.RESET, 36), Map.entry(Type.SEALED, SealedHeader.MIN_DATAGRAM), Map.entry(Type.PARK, 20),
             Map.entry(Type.PARK_ACK, 20), Map.entry(Type.PLANE, 48), Map.entry(Type.PARITY, 64));
 
