@@ -329,8 +329,7 @@ final class AckSender {
         slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & PathRecord.DOUBTED | route);
         int base = slab.getInt(path + PathRecord.RX_BASE);
         int span = slab.getInt(path + PathRecord.RX_TOP) - base;
-        PathBlock.index(at, index);
-        PathBlock.cumulative(at, base);
+        PathBlock.path(at, index, base);
         PathBlock.epoch(at, slab.getInt(path + PathRecord.RX_EPOCH));
         PathBlock.ceCount(at, slab.getInt(path + PathRecord.RX_CE));
         long echoNs = slab.getLong(path + PathRecord.RX_ECHO_NS);

@@ -60,6 +60,11 @@ public final class PathBlock {
         return Bytes.getInt(at + INDEX) & PSN_MASK;
     }
 
+    /** Index and cumulative in one: apart they would be a word read back from half of it. Takes the low bits of {@code psn}. */
+    public static void path(long at, int index, int psn) {
+        Bytes.putInt(at + INDEX, index << PSN_BITS | psn & PSN_MASK);
+    }
+
     /** Takes the low bits of {@code psn}. */
     public static void cumulative(long at, int psn) {
         Bytes.putInt(at + INDEX, Bytes.getInt(at + INDEX) & ~PSN_MASK | psn & PSN_MASK);
