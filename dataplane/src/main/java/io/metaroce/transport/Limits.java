@@ -181,6 +181,7 @@ public final class Limits {
     static final float CE_DRAIN = 0.25f;
     /** Packets over which the mean of marks is formed at a receiver, and no fewer than half its senders. */
     static final int CE_MEMORY = 64;
+    static final int CE_MEMORY_MAX = 1 << 18;
     static final long MIN_RTT_WINDOW_NS = 10_000_000_000L;
     /** Packets out while the least RTT is measured anew: few enough to leave the queues of our own making empty. */
     static final int MIN_RTT_PACKETS = 4;

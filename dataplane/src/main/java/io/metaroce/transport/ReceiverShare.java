@@ -31,11 +31,17 @@ final class ReceiverShare {
         marked = new float[planes];
     }
 
+    /**
+     * Packets that the mean of marks is over. Many senders hear of their shares one after the other, a round of as many packets later: a mean
+     * that follows the queue more quickly than they do lets it swing between full and empty.
+     */
+    private static float memory(float senders) {
+        return Math.clamp(senders * senders / Limits.CE_MEMORY, Limits.CE_MEMORY, Limits.CE_MEMORY_MAX);
+    }
+
     /** A data packet or probe of this connection came in on the plane, stating its demand. */
     void onPacket(int planeNumber, long plane, int demandCode, boolean ce, long nowNs) {
-        // Of so many senders that they hear of their shares one after the other, the mean is over a packet of every other.
-        float mean = Math.max(Limits.CE_MEMORY, activeCount[planeNumber] / 2);
-        marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) / mean;
+        marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) / memory(activeCount[planeNumber]);
         slab.putLong(plane + PlaneRecord.LAST_DATA_NS, nowNs);
         if (demandCode == slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
             return;

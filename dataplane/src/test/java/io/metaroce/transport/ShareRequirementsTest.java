@@ -16,6 +16,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The receiver's share, requirement by requirement: how it is asked for, divided, told and kept. */
 class ShareRequirementsTest {
@@ -120,6 +122,23 @@ class ShareRequirementsTest {
         }
         d.now += 2 * RTT;
         assertEquals(LINE * (1 - 0.25 * Math.pow(63 / 64.0, 45)) / 4, d.share(0), 0.01 * LINE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 64, 65, 200})
+    @Requirement("MR-SHARE-010")
+    void theMoreSendersTheMorePacketsTheMeanOfMarksIsOver(int senders) {
+        Division d = new Division(senders);
+        for (int i = 0; i < senders; i++) {
+            d.ask(i, LINE);
+        }
+        double memory = Math.max(64, senders * senders / 64.0);
+        for (int i = 0; i < 300; i++) {
+            d.share.onPacket(0, d.planes[i % senders], Rate16.encode(LINE), true, d.now);
+        }
+        d.now += RTT + 1;
+        double marked = 1 - Math.pow(1 - 1 / memory, 300);
+        assertEquals(LINE * (1 - 0.25 * marked) / senders, d.share(0), 1e-4 * LINE / senders);
     }
 
     @Test
