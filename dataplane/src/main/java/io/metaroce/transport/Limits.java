@@ -168,7 +168,7 @@ public final class Limits {
     static final float START_SPREAD = 2;
     /** An acknowledgement that is due waits for a turn to send Data in which so many packets or fewer are to go. */
     static final int ACK_WAITS_PACKETS = 4;
-    /** Packets in one turn of a connection, if that is more than a run. */
+    /** Packets in one turn of a connection, if that is more than a run and than its planes. */
     static final int TURN_PACKETS = 2;
     /** A turn goes on to the end of what waits where all connections with a backlog could send as much in so many packets. */
     static final int FINISH_PACKETS = 40;

@@ -137,7 +137,8 @@ final class Transmitter {
         if (unsentBefore == 0 && repairs == 0 && slab.getLong(connection + ORPHAN_HEAD) == 0 && parity == 0) {
             return;
         }
-        stateDemand(connection, unsentBefore + repairs);
+        // What paths have left behind, or parity alone, is a packet at least.
+        stateDemand(connection, Math.max(1, unsentBefore + repairs));
         if (turnOf != connection) {
             turnOf = connection;
             turnPackets = 0;
@@ -148,7 +149,7 @@ final class Transmitter {
         tail = (int) Math.ceil(Limits.PROBE_TAIL * end);
         parityTail = (int) Math.ceil(Limits.PARITY_TAIL * end);
         // While others wait, a turn is short: what many send to one receiver, or one to many, is mixed as finely as may be.
-        int turn = Math.max(Limits.TURN_PACKETS, state.config.runLength);
+        int turn = Math.max(Math.max(Limits.TURN_PACKETS, slab.getInt(connection + ConnectionRecord.PLANES)), state.config.runLength);
         int left = state.dataTurns.isEmpty() ? QUANTUM : Math.max(1, turn - turnPackets);
         while (left > 0 && !out.isFull()) {
             if (parity != 0) {

@@ -14,6 +14,7 @@ import io.metaroce.wire.Rate16;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -371,6 +372,23 @@ class ShareRequirementsTest {
             assertEquals(Rate16.encode((long) (0.9 * LINE)), lastDemand(s -> s.i32(8) != other && s.plane() == of), "what the other was not given");
             assertEquals(Rate16.encode(LINE / 2), lastDemand(s -> s.i32(8) == other && s.plane() == of), "its part at least");
         }
+    }
+
+    /** A demand of almost nothing would be granted, and what is posted next would wait for that share to run out. */
+    @Test
+    @Requirement("MR-SHARE-001")
+    void whatADeadPathLeavesIsAPacketAtLeast() {
+        connect();
+        p.post(p.request(Opcode.WRITE, 0, 0, 100, 0, 0));
+        p.run(MS);
+        int dead = tap.dataToB().getLast().sourcePort();
+        p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.DATA && (d[4] & 15) != Type.PROBE || port != dead;
+        p.post(p.request(Opcode.WRITE, 0, 0, 60_000, 0, 1));
+        assertTrue(p.until(100 * MS, () -> p.completionsA.size() == 2));
+        assertTrue(p.statsA().deadPaths > 0);
+        List<Tap.Seen> again = tap.dataToB().stream().filter(s -> s.isRepeat() && s.u16(DataHeader.DEMAND) != 0).toList();
+        assertTrue(again.size() > 2, again.size() + "");
+        again.forEach(s -> assertTrue(Rate16.decode(s.u16(DataHeader.DEMAND)) > 1_000, Rate16.decode(s.u16(DataHeader.DEMAND)) + " kbit/s"));
     }
 
     private int lastDemand(java.util.function.Predicate<Tap.Seen> which) {
