@@ -220,8 +220,10 @@ final class AckSender {
         slab.putInt(connection + ACK_NOW, due);
         int controls = naks(connection, end);
         controls += rebuilt(connection, end + (long) controls * ControlBlock.LENGTH);
-        controls += duplicates(connection, end + (long) controls * ControlBlock.LENGTH);
         controls += news(connection, end + (long) controls * ControlBlock.LENGTH, AckHeader.MAX_CONTROL_BLOCKS - controls);
+        if (controls < AckHeader.MAX_CONTROL_BLOCKS) {
+            controls += duplicates(connection, end + (long) controls * ControlBlock.LENGTH);
+        }
         end += (long) controls * ControlBlock.LENGTH;
 
         long rttNs = Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), 1);

@@ -406,6 +406,43 @@ class EndRequirementsTest {
         return Tap.withControl(ack, ControlBlock.NAK, 1, stream, msn, 0);
     }
 
+    /** NAKs, refused streams and packets that were made fill an acknowledgement: what came twice is told in the next. */
+    @Test
+    @Requirement({"MR-ERR-023", "MR-ACK-023"})
+    void anAcknowledgementNeverHoldsMoreThanItMay() {
+        EndpointConfig b = Peers.config(1405);
+        b.streamPool = 100;
+        Peers q = new Peers(1404, Peers.config(1404), b).connect();
+        Tap t = new Tap(q);
+        q.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
+        for (int i = 0; i < Limits.MAX_PENDING_NAKS; i++) {
+            WorkRequest wr = q.request(Opcode.WRITE, i, 0, 10, 0, i);
+            wr.remoteKey ^= 0x1000;
+            q.post(wr);
+        }
+        q.run(MS);
+        EndpointState s = Inside.state(q.b.endpoint);
+        long c = s.connectionOf(q.ba);
+        for (int i = 0; i < Limits.REFUSED_STREAMS; i++) {
+            s.slab.putInt(c + ConnectionRecord.REFUSED + 8L * i, 1_000 + i);
+        }
+        s.slab.putInt(c + ConnectionRecord.REFUSED_COUNT, Limits.REFUSED_STREAMS);
+        for (int i = 0; i < Limits.REBUILT_TOLD; i++) {
+            long record = s.parity.take();
+            s.slab.putLong(record + ParityRecord.NEXT, s.parities(c, ConnectionRecord.PARITY_USED));
+            s.parities(c, ConnectionRecord.PARITY_USED, record);
+        }
+        s.slab.putInt(c + ConnectionRecord.DUPLICATES, 2 * 5 + 1);
+        t.seen.clear();
+        s.tellNow(c);
+        q.run(0);
+        s.tellNow(c);
+        q.run(0);
+        List<Tap.Seen> acks = t.acksToA();
+        assertEquals(AckHeader.MAX_CONTROL_BLOCKS, acks.getFirst().u8(7));
+        assertEquals(new Tap.Control(ControlBlock.DUPLICATES, 0, 0, 5), acks.get(1).controls().getLast());
+    }
+
     /** All in one burst, so that all are to be told in one acknowledgement, if the connection lived. */
     @ParameterizedTest
     @ValueSource(ints = {24, 25, 60})
@@ -426,7 +463,7 @@ class EndRequirementsTest {
         q.run(MS);
         assertEquals(dies, Peers.has(q.eventsB, Event.FAILED));
         for (Tap.Seen s : t.acksToA()) {
-            assertTrue(s.u8(7) <= 28 && s.bytes().length <= 992, s.u8(7) + " control blocks");
+            assertTrue(s.u8(7) <= 28 && s.bytes().length <= AckHeader.MAX_LENGTH, s.u8(7) + " control blocks");
         }
         deaf[0] = false;
         if (dies) {
