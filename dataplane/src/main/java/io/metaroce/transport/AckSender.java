@@ -181,9 +181,9 @@ final class AckSender {
         int due = slab.getInt(connection + ACK_NOW) & dirty;
         long at = out.header();
         Prefix.write(at, Type.ACK, slab.getInt(connection + ConnectionRecord.REMOTE_CID));
+        AckHeader.longBlocks(at, 0);
         long end = at + AckHeader.LENGTH;
         int blocks = 0;
-        int longBlocks = 0;
         int told = 0;
         while (blocks < AckHeader.MAX_PATH_BLOCKS) {
             long path = slab.getLong(plane + PlaneRecord.DIRTY_HEAD);
@@ -193,9 +193,7 @@ final class AckSender {
             slab.putLong(plane + PlaneRecord.DIRTY_HEAD, slab.getLong(path + PathRecord.RX_DIRTY_NEXT));
             slab.putInt(path + PathRecord.RX_DIRTY, 0);
             int index = state.indexOf(connection, planeNumber, path);
-            int length = block(end, path, index, route, nowNs);
-            end += length;
-            longBlocks |= longBit(length, blocks);
+            end += block(at, blocks, end, path, index, route, nowNs);
             told = told << 8 | index + 1 & 0xff;
             blocks++;
         }
@@ -204,9 +202,7 @@ final class AckSender {
         for (int left = repeats(connection, plane); left > 0 && before != 0 && blocks < AckHeader.MAX_PATH_BLOCKS; before >>>= 8) {
             if (!holds(told, before & 0xff)) {
                 int index = (before & 0xff) - 1;
-                int length = block(end, state.path(connection, planeNumber, index), index, route, nowNs);
-                end += length;
-                longBlocks |= longBit(length, blocks);
+                end += block(at, blocks, end, state.path(connection, planeNumber, index), index, route, nowNs);
                 blocks++;
                 left--;
             }
@@ -231,7 +227,6 @@ final class AckSender {
         AckHeader.pathBlocks(at, blocks);
         AckHeader.controlBlocks(at, controls);
         AckHeader.plane(at, planeNumber);
-        AckHeader.longBlocks(at, longBlocks);
         long kbps = Math.max(1, share.share(planeNumber, plane, nowNs));
         long validityUs = Math.max(VALIDITY_MIN_US, Math.max(Limits.SHARE_AGE_RTT * rttNs, 20 * state.config.timerFloorNs) / 1_000);
         // At a small share the next packets, and what is told then, are long from now.
@@ -322,12 +317,8 @@ final class AckSender {
         return slab.getInt(path + PathRecord.STATE) == PathRecord.GOOD;
     }
 
-    private static int longBit(int length, int i) {
-        return length > PathBlock.SHORT_LENGTH ? 1 << i : 0;
-    }
-
-    /** Writes a path block and returns its length: a long one where there is more to tell than that all came, and when the last did. */
-    private int block(long at, long path, int index, int route, long nowNs) {
+    /** Writes path block {@code i} of an acknowledgement and returns its length: a long one where there is more to tell than that all came, and when the last did. */
+    private int block(long ack, int i, long at, long path, int index, int route, long nowNs) {
         slab.putInt(path + PathRecord.ROUTE, slab.getInt(path + PathRecord.ROUTE) & PathRecord.DOUBTED | route);
         int base = slab.getInt(path + PathRecord.RX_BASE);
         int span = slab.getInt(path + PathRecord.RX_TOP) - base;
@@ -340,12 +331,13 @@ final class AckSender {
         if (span == 0 && (echoNs == PathReceiver.NOTHING_TO_ECHO || slab.getInt(path + PathRecord.RX_ECHO_PSN) == base - 1)) {
             return PathBlock.SHORT_LENGTH;
         }
+        AckHeader.longBlocks(ack, AckHeader.longBlocks(ack) | 1 << i);
         int words = 0;
         // Nothing stands beyond the span.
-        for (int i = 0; i << 6 < span; i++) {
-            long word = slab.getLong(path + PathRecord.RX_BITS + 8L * i);
+        for (int w = 0; w << 6 < span; w++) {
+            long word = slab.getLong(path + PathRecord.RX_BITS + 8L * w);
             if (word != 0) {
-                for (; words <= i; words++) {
+                for (; words <= w; words++) {
                     PathBlock.word(at, words, slab.getLong(path + PathRecord.RX_BITS + 8L * words));
                 }
             }

@@ -406,6 +406,14 @@ class EndRequirementsTest {
         return Tap.withControl(ack, ControlBlock.NAK, 1, stream, msn, 0);
     }
 
+    private static void writeWithBadKeys(Peers q, int streams) {
+        for (int i = 0; i < streams; i++) {
+            WorkRequest wr = q.request(Opcode.WRITE, i, 0, 10, 0, i);
+            wr.remoteKey ^= 0x1000;
+            q.post(wr);
+        }
+    }
+
     /** NAKs, refused streams and packets that were made fill an acknowledgement: what came twice is told in the next. */
     @Test
     @Requirement({"MR-ERR-023", "MR-ACK-023"})
@@ -415,11 +423,7 @@ class EndRequirementsTest {
         Peers q = new Peers(1404, Peers.config(1404), b).connect();
         Tap t = new Tap(q);
         q.net.filter = (d, plane, port) -> (d[4] & 15) != Type.ACK;
-        for (int i = 0; i < Limits.MAX_PENDING_NAKS; i++) {
-            WorkRequest wr = q.request(Opcode.WRITE, i, 0, 10, 0, i);
-            wr.remoteKey ^= 0x1000;
-            q.post(wr);
-        }
+        writeWithBadKeys(q, Limits.MAX_PENDING_NAKS);
         q.run(MS);
         EndpointState s = Inside.state(q.b.endpoint);
         long c = s.connectionOf(q.ba);
@@ -454,11 +458,7 @@ class EndRequirementsTest {
         Tap t = new Tap(q);
         boolean[] deaf = {true};
         q.net.filter = (d, plane, port) -> !deaf[0] || (d[4] & 15) != Type.ACK;
-        for (int i = 0; i < streams; i++) {
-            WorkRequest wr = q.request(Opcode.WRITE, i, 0, 10, 0, i);
-            wr.remoteKey ^= 0x1000;
-            q.post(wr);
-        }
+        writeWithBadKeys(q, streams);
         boolean dies = streams > 24;
         q.run(MS);
         assertEquals(dies, Peers.has(q.eventsB, Event.FAILED));

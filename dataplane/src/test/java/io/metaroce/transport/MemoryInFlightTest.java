@@ -210,11 +210,7 @@ class MemoryInFlightTest {
         a.maxInlineBytes = 100;
         Peers p = new Peers(85, a, Peers.config(86)).connect();
         MemoryRegion source = region(p.regionsA);
-        TxBurst burst = new TxBurst(16);
-        MemorySegment headers = Arena.ofAuto().allocate(16L * TxBurst.HEADER_ROOM);
-        for (int i = 0; i < 16; i++) {
-            burst.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
-        }
+        TxBurst burst = p.net.burst(16);
         WorkRequest wr = p.request(Opcode.WRITE, 1, 0, 3_000, 0, 0);
         p.post(wr);
         wr.stream = 2;

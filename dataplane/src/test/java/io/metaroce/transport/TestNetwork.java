@@ -25,23 +25,18 @@ final class TestNetwork {
         final EndpointConfig config;
         /** Has its turn between receiving and transmitting. */
         Runnable application = () -> { };
-        private final TxBurst tx = new TxBurst(64);
+        private final TxBurst tx;
         private final RxBurst rx = new RxBurst(256);
 
-        Host(EndpointConfig config, Endpoint endpoint) {
+        Host(EndpointConfig config, Endpoint endpoint, TxBurst tx) {
             this.config = config;
             this.endpoint = endpoint;
-            MemorySegment headers = Arena.ofAuto().allocate((long) tx.capacity * TxBurst.HEADER_ROOM, 64);
-            // Like a port's buffers in use: nothing may rely on zeros.
-            headers.fill((byte) 0xa5);
-            for (int i = 0; i < tx.capacity; i++) {
-                tx.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
-            }
-            keep.add(headers);
+            this.tx = tx;
         }
-
-        private final List<MemorySegment> keep = new ArrayList<>();
     }
+
+    /** Memory of bursts, which know it by its address only. */
+    private final List<MemorySegment> keep = new ArrayList<>();
 
     /** Sees each datagram as it is sent, before anything is done to it. */
     interface Observer {
@@ -102,6 +97,18 @@ final class TestNetwork {
         random = new Random(seed);
     }
 
+    /** A burst with buffers like a port's in use: nothing may rely on zeros. They live as long as the network. */
+    TxBurst burst(int capacity) {
+        TxBurst burst = new TxBurst(capacity);
+        MemorySegment headers = Arena.ofAuto().allocate((long) capacity * TxBurst.HEADER_ROOM, 64);
+        headers.fill((byte) 0xa5);
+        for (int i = 0; i < capacity; i++) {
+            burst.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
+        }
+        keep.add(headers);
+        return burst;
+    }
+
     Host add(EndpointConfig config, io.metaroce.memory.RegionTable regions) {
         return add(config, regions, Limits.MAX_PLANES);
     }
@@ -119,7 +126,7 @@ final class TestNetwork {
                 config.sourcePorts[p][i] = 50_000 + i;
             }
         }
-        Host host = new Host(config, new Endpoint(config, regions));
+        Host host = new Host(config, new Endpoint(config, regions), burst(64));
         hosts.add(host);
         for (int p = 0; p < planes; p++) {
             byAddress.put(config.localAddresses[p].toString(), host);
@@ -160,7 +167,7 @@ final class TestNetwork {
         kill(old);
         config.localAddresses = old.config.localAddresses;
         config.sourcePorts = old.config.sourcePorts;
-        Host host = new Host(config, new Endpoint(config, regions));
+        Host host = new Host(config, new Endpoint(config, regions), burst(64));
         hosts.add(host);
         for (NetAddress a : config.localAddresses) {
             byAddress.put(a.toString(), host);

@@ -16,8 +16,6 @@ import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Rate16;
 import io.metaroce.wire.PathBlock;
 import io.metaroce.wire.Type;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -763,8 +761,7 @@ class WindowRequirementsTest {
 
     /** Packets that connections send in a row, in bursts of one: those of the second as negative numbers. {@code each} follows each packet of the second. */
     private List<Integer> turns(int count, int other, Runnable each) {
-        TxBurst burst = new TxBurst(1);
-        burst.header[0] = Arena.ofAuto().allocate(TxBurst.HEADER_ROOM, 64).address();
+        TxBurst burst = p.net.burst(1);
         int cid = peersCid(other);
         List<Integer> runs = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -888,9 +885,7 @@ class WindowRequirementsTest {
 
     /** What A would send now, were the ports of its planes to take so much. */
     private int[] sentWithRoom(int first, int second) {
-        TxBurst burst = new TxBurst(64);
-        MemorySegment headers = Arena.ofAuto().allocate((long) burst.capacity * TxBurst.HEADER_ROOM, 64);
-        Arrays.setAll(burst.header, i -> headers.address() + (long) i * TxBurst.HEADER_ROOM);
+        TxBurst burst = p.net.burst(64);
         burst.room[0] = first;
         burst.room[1] = second;
         boolean more = p.a.endpoint.transmit(p.net.nowNs, burst);
