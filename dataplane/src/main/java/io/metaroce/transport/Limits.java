@@ -172,6 +172,8 @@ public final class Limits {
     static final int TURN_PACKETS = 2;
     /** A turn goes on to the end of what waits where all connections with a backlog could send as much in so many packets. */
     static final int FINISH_PACKETS = 40;
+    /** For each plane: so many packets of messages that nothing has gone of yet leave in one turn (MR-CC-033). */
+    static final int SHORT_PACKETS = 4;
     /** Packets that all connections of a receiver together may start with, but for one each. */
     static final int START_PACKETS_IN_ALL = 500;
     /** Times the line that all connections of a receiver together may start with. */

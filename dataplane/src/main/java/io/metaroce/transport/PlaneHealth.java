@@ -94,16 +94,23 @@ final class PlaneHealth {
             return false;
         }
         boolean proof = false;
+        long slowestNs = 0;
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            long other = state.plane(connection, p);
+            long newestNs = slab.getLong(other + PlaneRecord.NEWEST_ACKED_NS);
             // What is sent in the turn in which it becomes suspect is sent after that.
-            proof |= p != number && slab.getLong(state.plane(connection, p) + PlaneRecord.NEWEST_ACKED_NS) - suspectNs >= 0;
+            proof |= p != number && newestNs - suspectNs >= 0;
+            if (p != number && newestNs - oldest >= 0) {
+                slowestNs = Math.max(slowestNs, slab.getLong(other + PlaneRecord.LAST_PROGRESS_NS) - newestNs);
+            }
         }
         if (proof && nowNs - suspectNs >= PLANE_FLOORS * state.config.timerFloorNs) {
             // The next proof must be newer than this one.
             slab.putLong(plane + PlaneRecord.SUSPECT_NS, nowNs);
             slab.addInt(plane + PlaneRecord.PROOFS, 1);
         }
-        return slab.getInt(plane + PlaneRecord.PROOFS) >= proofsNeeded(state.config) && silentNs > quiet;
+        return slab.getInt(plane + PlaneRecord.PROOFS) >= proofsNeeded(state.config)
+                && silentNs > Math.max(quiet, (long) (Limits.PLANE_DEAD_RTT * slowestNs));
     }
 
     /** Whether the path has a probe out, and nothing was heard of its plane since. */

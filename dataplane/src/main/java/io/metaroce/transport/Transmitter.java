@@ -23,6 +23,7 @@ import io.metaroce.wire.Type;
 final class Transmitter {
     /** Packets a connection may send in a turn while no other waits for one. */
     private static final int QUANTUM = 64;
+    private static final int NONE = -1;
 
     private final EndpointState state;
     private final Slab slab;
@@ -38,6 +39,9 @@ final class Transmitter {
     /** Whose turn to send Data it is, and what it has sent in it. */
     private long turnOf;
     private int turnPackets;
+    /** Nothing was out when the turn began; index in its message of the first new packet sent in it, or {@link #NONE}. */
+    private boolean beganIdle;
+    private int firstIndex;
     /** The new packet sent last in this turn was the end of a message of several. */
     private boolean endsLongMessage;
     /** Probes go behind so many packets at the end of what waits; 0: behind none, nor behind repeats. */
@@ -142,6 +146,8 @@ final class Transmitter {
         if (turnOf != connection) {
             turnOf = connection;
             turnPackets = 0;
+            beganIdle = slab.getInt(connection + ConnectionRecord.IN_FLIGHT) == 0;
+            firstIndex = NONE;
         }
         endsLongMessage = false;
         boolean early = state.expectsLoss();
@@ -186,10 +192,12 @@ final class Transmitter {
         }
     }
 
-    /** So little still waits that the turn goes on to its end: of several messages, that have begun together, one after the other is done then. */
+    /** So little waits, or has waited, that the turn goes on to its end: of several messages that began together, one after the other is done then. */
     private boolean finishes(long connection) {
         int unsent = slab.getInt(connection + UNSENT_PACKETS);
-        return unsent * state.backlogs.count() <= Limits.FINISH_PACKETS && turnPackets + unsent <= Limits.FINISH_PACKETS;
+        int all = turnPackets + unsent;
+        boolean isWhole = beganIdle && firstIndex == 0 && all <= Limits.SHORT_PACKETS * slab.getInt(connection + ConnectionRecord.PLANES);
+        return isWhole || unsent * state.backlogs.count() <= Limits.FINISH_PACKETS && all <= Limits.FINISH_PACKETS;
     }
 
     /** The connection that had its turn would send more, were the port of some plane not busy. */
@@ -349,6 +357,7 @@ final class Transmitter {
         slab.putInt(packet + PacketRecord.TRIES, 0);
         int index = streams.advance(stream, work);
         slab.putInt(packet + PacketRecord.INDEX, index);
+        firstIndex = firstIndex == NONE ? index : firstIndex;
         endsLongMessage = index > 0 && index + 1 == slab.getInt(work + WorkRecord.PACKETS);
         if (index > 0 && slab.getInt(connection + UNSENT_PACKETS) < tail) {
             paths.wantProbe(connection, path);

@@ -440,6 +440,23 @@ class LossRequirementsTest {
         assertEquals(0, p.statsA().planeFailures);
     }
 
+    @ParameterizedTest
+    @CsvSource({"16000, 31500, false", "30000, 48000, false", "0, 60000, true"})
+    @Requirement("MR-LOSS-030")
+    void aPlaneThatIsSlowWhereOthersAreIsNotDown(long otherNs, long slowerNs, boolean isDown) {
+        connect();
+        p.net.jitterPerPortNs = 0;
+        // The round trip is 8 us on both, until queues grow.
+        for (int i = 0; i < 300; i++) {
+            if (i == 100) {
+                p.net.queue = (to, plane) -> to != p.b ? 0 : plane == 1 ? slowerNs : otherNs;
+            }
+            p.post(p.request(Opcode.WRITE, 0, 0, 1024, 0, i));
+            p.run(1_000);
+        }
+        assertEquals(isDown, p.statsA().planeFailures > 0);
+    }
+
     @Test
     @Requirement("MR-LOSS-030")
     void theOnlyPathOfAPlaneSpeaksForIt() {

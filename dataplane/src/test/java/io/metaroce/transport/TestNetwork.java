@@ -43,6 +43,10 @@ final class TestNetwork {
         void sent(Host from, byte[] datagram, int plane, int sourcePort, NetAddress to);
     }
 
+    interface Queue {
+        long waitNs(Host to, int plane);
+    }
+
     /** Decides on each packet sent; return false to drop the datagram that it is in. */
     interface Filter {
         boolean pass(byte[] packet, int plane, int sourcePort);
@@ -64,6 +68,8 @@ final class TestNetwork {
     /** Routes that mark. */
     Routes marks = (plane, port) -> true;
     long delayNs = 4_000;
+    /** What waits longer than that. */
+    Queue queue = (to, plane) -> 0;
     long jitterPerPortNs = 3_000;
     Observer observer = (from, d, p, s, to) -> { };
     /** What becomes of each datagram that passed the filter, on its way. */
@@ -238,7 +244,7 @@ final class TestNetwork {
         NetAddress source = new NetAddress(from.config.localAddresses[plane].high(), from.config.localAddresses[plane].low(),
                 seenPort.applyAsInt(sourcePort));
         bytes = change.apply(bytes);
-        long at = nowNs + delayNs + jitterPerPortNs * ((sourcePort * 31 + plane * 7) % 16) / 16;
+        long at = nowNs + delayNs + queue.waitNs(target, plane) + jitterPerPortNs * ((sourcePort * 31 + plane * 7) % 16) / 16;
         if (random.nextDouble() < corrupt) {
             bytes = bytes.clone();
             bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));

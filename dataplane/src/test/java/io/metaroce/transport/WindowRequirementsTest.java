@@ -749,14 +749,23 @@ class WindowRequirementsTest {
 
     /** Two connections with much to send and windows to match; the number of the second. */
     private int two(int packets, int ofOther) {
+        return two(packets, ofOther, 0);
+    }
+
+    /** @param more connections that have as much to send as the first */
+    private int two(int packets, int ofOther, int more) {
         connect();
-        int other = p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0);
+        int[] others = new int[1 + more];
+        Arrays.setAll(others, i -> p.a.endpoint.connect(p.net.nowNs, p.b.config.localAddresses[0], 0));
         p.run(10 * MS);
         p.post(p.request(Opcode.WRITE, 0, 0, packets * 1024, 0, 1));
-        assertEquals(Endpoint.OK, p.a.endpoint.post(other, p.request(Opcode.WRITE, 0, 0, ofOther * 1024, 0, 2)));
         Inside.raiseWindows(p.a.endpoint, p.ab, 400);
-        Inside.raiseWindows(p.a.endpoint, other, 400);
-        return other;
+        for (int i = 0; i <= more; i++) {
+            int bytes = (i == 0 ? ofOther : packets) * 1024;
+            assertEquals(Endpoint.OK, p.a.endpoint.post(others[i], p.request(Opcode.WRITE, 0, 0, bytes, 0, 2)));
+            Inside.raiseWindows(p.a.endpoint, others[i], 400);
+        }
+        return others[0];
     }
 
     /** Packets that connections send in a row, in bursts of one: those of the second as negative numbers. {@code each} follows each packet of the second. */
@@ -794,6 +803,18 @@ class WindowRequirementsTest {
         int last = runs.indexOf(-(Limits.TURN_PACKETS + few));
         assertEquals(runs.size() - 2, last, "its last turn goes on, then there is only the first connection: " + runs);
         assertTrue(runs.subList(0, last).stream().allMatch(r -> Math.abs(r) == Limits.TURN_PACKETS), "turns are short before: " + runs);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, true", "1, false"})
+    @Requirement({"MR-CC-032", "MR-CC-033"})
+    void shortMessagesGoWhole(int more, boolean isWhole) {
+        int packets = 2 * Limits.SHORT_PACKETS + more;
+        // So many have a backlog that what is left of the message is not little.
+        int other = two(100, packets, 5);
+        List<Integer> runs = turns(100, other, () -> { });
+        int first = runs.stream().filter(r -> r < 0).findFirst().orElseThrow();
+        assertEquals(isWhole ? packets : Limits.TURN_PACKETS, -first, "its first turn: " + runs);
     }
 
     @Test
