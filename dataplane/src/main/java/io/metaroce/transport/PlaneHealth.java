@@ -96,11 +96,15 @@ final class PlaneHealth {
         boolean proof = false;
         long slowestNs = 0;
         for (int p = 0; p < slab.getInt(connection + ConnectionRecord.PLANES); p++) {
+            if (p == number) {
+                continue;
+            }
             long other = state.plane(connection, p);
             long newestNs = slab.getLong(other + PlaneRecord.NEWEST_ACKED_NS);
             // What is sent in the turn in which it becomes suspect is sent after that.
-            proof |= p != number && newestNs - suspectNs >= 0;
-            if (p != number && newestNs - oldest >= 0) {
+            proof |= newestNs - suspectNs >= 0;
+            if (newestNs - oldest >= 0) {
+                // Where queues grow, the plane's own smoothed RTT is of a time when they were short.
                 slowestNs = Math.max(slowestNs, slab.getLong(other + PlaneRecord.LAST_PROGRESS_NS) - newestNs);
             }
         }
