@@ -194,14 +194,15 @@ final class AckSender {
             slab.putInt(path + PathRecord.RX_DIRTY, 0);
             int index = state.indexOf(connection, planeNumber, path);
             end += block(at, blocks, end, path, index, route, nowNs);
-            told = told << 8 | index + 1 & 0xff;
+            told = told << Byte.SIZE | entry(index);
             blocks++;
         }
         int before = slab.getInt(plane + PlaneRecord.TOLD_PATHS);
         slab.putInt(plane + PlaneRecord.TOLD_PATHS, told);
-        for (int left = repeats(connection, plane); left > 0 && before != 0 && blocks < AckHeader.MAX_PATH_BLOCKS; before >>>= 8) {
-            if (!holds(told, before & 0xff)) {
-                int index = (before & 0xff) - 1;
+        for (int left = repeats(connection, plane); left > 0 && before != 0 && blocks < AckHeader.MAX_PATH_BLOCKS; before >>>= Byte.SIZE) {
+            int entry = before & 0xff;
+            if (entry != 0 && !holds(told, entry)) {
+                int index = entry - 1;
                 end += block(at, blocks, end, state.path(connection, planeNumber, index), index, route, nowNs);
                 blocks++;
                 left--;
@@ -248,6 +249,11 @@ final class AckSender {
         }
         return slab.getInt(plane + PlaneRecord.ACK_PENDING) >= slab.getInt(connection + ConnectionRecord.ACK_EVERY)
                 ? Limits.REPEATED_BLOCKS : Limits.REPEATED_BLOCKS_EARLY;
+    }
+
+    /** How a path is noted as told, in a byte; 0 is none, and what the last one of 256 gets: its blocks are not repeated. */
+    private static int entry(int index) {
+        return index + 1 & 0xff;
     }
 
     /** Whether a byte of the four is this one, not 0. */

@@ -32,7 +32,9 @@ enum Fault {
     /** Connections give their contexts back while they are idle, of which there may be few. */
     PARK,
     /** Planes are added, moved to other addresses, and removed. */
-    PLANES;
+    PLANES,
+    /** Hosts have up to as many paths in a plane as there may be. */
+    PATHS;
 
     static final int ALL = (1 << values().length) - 1;
 

@@ -37,6 +37,7 @@ public final class Mutants {
             new Mutant("a lost packet is not repeated", "PathSender", "onBlock", Mutant.callIs("EndpointState.append", 0)),
             new Mutant("the receiver acknowledges one more than it has", "PathReceiver", "mark",
                     Mutant.callGives("PathReceiver.runOfOnes", b -> b.iconst_1().iadd())),
+            new Mutant("an acknowledgement repeats the blocks of another path", "AckSender", "entry", Mutant.returns(1, CD_int)),
             new Mutant("the floor is ignored", "PathReceiver", "enter", Mutant.callIs("PathReceiver.shift", 0)),
             new Mutant("a new route is not entered", "PathReceiver", "enter", Mutant.callIs("Serial.newerEpoch", 0)),
             new Mutant("a PSN is used twice", "PathSender", "sent", new SamePsn()),

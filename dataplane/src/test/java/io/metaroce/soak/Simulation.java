@@ -62,6 +62,7 @@ final class Simulation {
         for (Fault f : Fault.values()) {
             int oneIn = switch (f) {
                 case OUTAGE -> 40;
+                case PATHS -> 10;
                 case RESTART, MANY, CLOCK -> 5;
                 case NOT_READY -> 4;
                 case LOSS -> 2;
@@ -102,6 +103,9 @@ final class Simulation {
             }
             if (has(Fault.PLANES)) {
                 PlaneChanges.configure(config, more);
+            }
+            if (has(Fault.PATHS)) {
+                config.pathsPerPlane = Settings.pick(more, 17 + more.nextInt(239), 256, 256);
             }
             HostMemory memory = Workshop.own().memory(i);
             memory.reset(own.nextLong());

@@ -142,6 +142,25 @@ class AckRequirementsTest {
         }
     }
 
+    /** Of 256 paths the last was once told again with what stands in front of the first one. */
+    @Test
+    @Requirement("MR-ACK-008")
+    void whatIsRepeatedIsOfThePathItNames() {
+        a.ackEvery = 2;
+        a.pathsPerPlane = 256;
+        b.ackDelayNs = 300 * MS;
+        b.pathsPerPlane = 256;
+        connect();
+        Inside.state(p.b.endpoint).losses.lost(1);
+        int[] paths = {255, 3, 1, 2};
+        for (int i = 0; i < paths.length; i++) {
+            int path = paths[i];
+            inject(next(i + 1, d -> d.putShort(DataHeader.PATH, (short) DataHeader.pathOf(0, path)).put(DataHeader.FLOOR_DISTANCE, (byte) 0)), 2);
+            p.run(0);
+        }
+        assertEquals(List.of(2, 1, 3), tap.acksToA().getLast().blocks().stream().map(x -> DataHeader.indexOf(x.path())).toList());
+    }
+
     /** One of B's routes loses all acknowledgements, and B has nothing out that would show it. */
     @Test
     @Requirement("MR-ACK-020")

@@ -177,6 +177,14 @@ public final class Host implements HostTransport {
     }
 
     private void listen() {
+        // First what tells why a connection ended: then come its requests.
+        while (endpoint.pollEvent(event)) {
+            switch (event.kind) {
+                case Event.CONNECTED -> { }
+                case Event.ACCEPTED -> connections.put(hostOf(endpoint.describePeer(event.connection)), event.connection);
+                default -> throw new IllegalStateException("host " + number + ": " + event.text());
+            }
+        }
         while (endpoint.pollCompletion(completion)) {
             if (completion.status != Completion.OK) {
                 throw new IllegalStateException("a flow of host " + number + " ended with status " + completion.status);
@@ -185,13 +193,6 @@ public final class Host implements HostTransport {
                 shared.plan.application().received(number, completion.immediate);
             } else {
                 shared.plan.application().sent(number, (int) completion.wrId);
-            }
-        }
-        while (endpoint.pollEvent(event)) {
-            switch (event.kind) {
-                case Event.CONNECTED -> { }
-                case Event.ACCEPTED -> connections.put(hostOf(endpoint.describePeer(event.connection)), event.connection);
-                default -> throw new IllegalStateException("host " + number + ": " + event.text());
             }
         }
     }
