@@ -67,8 +67,9 @@ class CoreLoopTest {
         port.refuse = false;
         port.calls.clear();
         loop.runOnce((now, endpoint) -> false);
-        assertEquals(List.of("receive", "send", "prepare"), port.calls);
-        assertEquals(1, port.sent);
+        // On a slow machine the packet, a handshake's first, may be due again by now.
+        assertEquals(List.of("receive", "send", "prepare"), port.calls.subList(0, 3));
+        assertEquals(1, port.sentBeforeAsked);
     }
 
     @Test
@@ -191,6 +192,7 @@ class CoreLoopTest {
         boolean closed;
         boolean checksum = true;
         int sent;
+        int sentBeforeAsked;
         private boolean recording = true;
 
         private void call(String name) {
@@ -256,6 +258,7 @@ class CoreLoopTest {
         @Override
         public void prepare(TxBurst burst) {
             call("prepare");
+            sentBeforeAsked = sent;
             for (int i = burst.count; i < burst.capacity; i++) {
                 burst.header[i] = headers.address() + (long) i * TxBurst.HEADER_ROOM;
             }
