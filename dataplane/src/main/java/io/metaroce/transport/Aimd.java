@@ -13,11 +13,13 @@ final class Aimd {
     private final EndpointState state;
     private final Slab slab;
     private final Windows windows;
+    private final FarPeers farPeers;
 
     Aimd(EndpointState state, Windows windows) {
         this.state = state;
         this.windows = windows;
         slab = state.slab;
+        farPeers = new FarPeers(state, windows);
     }
 
     /**
@@ -25,7 +27,7 @@ final class Aimd {
      * @param marked how many of them were marked CE, 0 to {@code acked}
      * @param rttNs the sample, or 0 if there is none
      */
-    void onAck(long connection, long plane, long path, int acked, int marked, int rttNs, float share) {
+    void onAck(long connection, long plane, long path, int acked, int marked, int rttNs, float share, long nowNs) {
         float unit = slab.getFloat(plane + PlaneRecord.UNIT);
         float w = slab.getFloat(path + PathRecord.FACTOR) * unit;
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
@@ -33,23 +35,19 @@ final class Aimd {
         slab.putFloat(path + PathRecord.MARKED, smooth(slab.getFloat(path + PathRecord.MARKED), fraction, 0.25f));
         float planeMarked = smooth(windows.marked(plane), fraction, 0.02f);
         boolean far = windows.isFar(connection, plane);
-        boolean ends = windows.isStarting(plane) && planeMarked > Limits.FAR_MARKED;
-        boolean starting = windows.isStarting(plane) && !ends;
-        if (ends && far) {
-            windows.scale(connection, plane, Limits.FAR_LEFT);
-            w *= Limits.FAR_LEFT;
-        }
-        windows.setMarked(plane, planeMarked, starting);
+        windows.setMarked(plane, planeMarked, windows.isStarting(plane));
 
         float increase = Math.max(Limits.INCREASE_PER_RTT, Limits.INCREASE_PART * unit * paths);
-        w += (acked - marked) * (increase / paths) / Math.max(w, 0.25f);
-        if (starting && far) {
-            w += acked - marked;
+        if (far) {
+            w *= farPeers.leftOfWindows(connection, plane, acked, nowNs);
+            increase = farPeers.increase(plane, increase, marked, nowNs);
+            w += farPeers.growth(plane) * (acked - marked);
         }
-        // Marks on nearly everything come from the last hop, which the receiver's share already rules.
-        boolean lastHop = planeMarked > Limits.LAST_HOP_MARKED && share < Limits.LAST_HOP_SHARE;
+        w += (acked - marked) * (increase / paths) / Math.max(w, 0.25f);
+        // Marks on nearly everything come from the last hop, which the receiver's share already rules; or from a line between sites.
+        boolean lastHop = !far && planeMarked > Limits.LAST_HOP_MARKED && share < Limits.LAST_HOP_SHARE;
         if (marked > 0 && !lastHop) {
-            w -= Limits.CE_DECREASE * marked * Math.min(1f, w);
+            w -= (far ? Limits.FAR_DECREASE : Limits.CE_DECREASE) * marked * Math.min(1f, w);
         }
         if (rttNs > 0) {
             float scale = Math.max(slab.getInt(plane + PlaneRecord.MIN_RTT_NS), state.config.timerFloorNs);

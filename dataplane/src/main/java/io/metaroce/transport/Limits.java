@@ -130,13 +130,25 @@ public final class Limits {
     static final float INCREASE_PER_RTT = 4f;
     /** The same as a part of the full window, if that is more: what is far away converges in as many round trips as what is near. */
     static final float INCREASE_PART = 1f / 128;
-    /** Packets of a full window beyond which a peer is far: so many to start with, doubled each round trip until packets are marked. */
+    /** Packets of a full window beyond which a peer is far. */
     static final float FAR_PACKETS = 2048;
-    /** Part of the packets marked at which windows are no longer doubled, and what is left of them then. */
+    /** Part of a full window that a sender to a far peer starts with, at least. */
+    static final float FAR_START = 1f / 64;
+    /** Packets by which windows to a far peer grow for each that is acknowledged, until packets are marked: they double each round trip. */
+    static final float FAR_GROWTH = 2f;
+    /** Part of the packets marked at which that ends. */
     static final float FAR_MARKED = 0.3f;
-    static final float FAR_LEFT = 0.5f;
-    /** Times its window a round trip that a sender to a far peer may send: bursts of such windows fill any queue. */
-    static final float FAR_PACE = 1.2f;
+    /** Parts of a round trip, in each of which it is measured how much arrives. */
+    static final int FAR_PARTS = 8;
+    /** Times its window a round trip that a sender to a far peer may send: bursts of such windows fill any queue, and pauses leave the line idle. */
+    static final float FAR_PACE = 0.65f;
+    /** Part of its window by which a sender to a far peer may raise it in a round trip. */
+    static final float FAR_INCREASE = 0.25f;
+    /** In the place of {@link #CE_DECREASE}: marks come a round trip late, and for a round trip longer than they need. */
+    static final float FAR_DECREASE = 0.05f;
+    /** By how much the increase grows in each round trip without a mark, and for how many of them. */
+    static final float FAR_HASTE = 0.5f;
+    static final int FAR_HASTE_ROUNDS = 16;
     static final float CE_DECREASE = 0.1f;
     static final float DELAY_GAIN = 0.25f;
     /** The same for the first packets acknowledged on a route, of which nothing is known yet. */

@@ -266,7 +266,7 @@ final class PathSender {
             slab.putInt(path + PathRecord.ACKED_CE, ceCount);
             state.statsOf(connection).ecnMarks += marked;
             slab.addInt(path + PathRecord.ACKS, acked);
-            aimd.onAck(connection, plane, path, acked, marked, rttNs, slab.getFloat(plane + PlaneRecord.SHARE));
+            aimd.onAck(connection, plane, path, acked, marked, rttNs, slab.getFloat(plane + PlaneRecord.SHARE), nowNs);
             considerNewRoute(connection, plane, path);
         }
         leaveIfDrained(connection, plane, path, nowNs);

@@ -3,7 +3,7 @@ package io.metaroce.transport;
 
 /** Fields of a connection's plane in the slab: the peer's address there, windows, receiver share (spec: "State"). */
 final class PlaneRecord {
-    static final int BYTES = 256;
+    static final int BYTES = 320;
 
     static final int UP = 0;
     static final int DOWN = 1;
@@ -87,6 +87,10 @@ final class PlaneRecord {
     static final int STATED_SEQUENCE = L.i32();
     static final int STATE_TRIES = L.i32();
     static final int STATE_NS = L.i64();
+    /* Towards a far peer: since when packets acknowledged are counted, how many they are, and when the last one was marked. */
+    static final int COUNT_SINCE_NS = L.i64();
+    static final int COUNTED = L.i32();
+    static final int MARK_NS = L.i64();
 
     static {
         L.end();

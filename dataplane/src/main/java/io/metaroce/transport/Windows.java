@@ -50,7 +50,7 @@ final class Windows {
         return full(connection, plane) > Limits.FAR_PACKETS;
     }
 
-    /** Whether the plane never carried too many marks: then windows towards far peers are doubled each round trip. */
+    /** Whether the plane has never met too many marks on the way to a far peer: then windows are doubled each round trip. */
     boolean isStarting(long plane) {
         return slab.getFloat(plane + PlaneRecord.MARKED) >= 0;
     }
@@ -70,9 +70,15 @@ final class Windows {
         return full(connection, plane) * slab.getFloat(plane + PlaneRecord.SHARE);
     }
 
-    /** Factor that path windows start with. */
+    /** Factor that path windows start with: 1, and the farther the peer the less. */
     float startFactor(long connection, long plane) {
-        return Math.min(1f, Limits.FAR_PACKETS / full(connection, plane));
+        float near = Math.min(1f, Limits.FAR_PACKETS / full(connection, plane));
+        return Math.max(near * near, Limits.FAR_START);
+    }
+
+    /** What the windows of the plane's paths add up to, in packets. */
+    float ofPaths(long plane) {
+        return slab.getFloat(plane + PlaneRecord.UNIT) * slab.getFloat(plane + PlaneRecord.FACTOR_SUM);
     }
 
     /** Multiplies all path windows of the plane. */
@@ -146,7 +152,7 @@ final class Windows {
         if (share < 1f && state.backlogs.areSeveral()) {
             w = Math.min(most, w + beyondShare(connection, plane, w));
         }
-        w = Math.min(w, unit * slab.getFloat(plane + PlaneRecord.FACTOR_SUM));
+        w = Math.min(w, ofPaths(plane));
         if (slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS) - nowNs > 0) {
             w = Math.min(w, Limits.MIN_RTT_PACKETS);
         }

@@ -17,14 +17,12 @@ import java.util.stream.IntStream;
 /**
  * What each pair of hosts brought, held against its max-min fair share of the hosts' links and of what joins sites.
  *
- * <p>Time is divided where a pair begins or has brought all. A division counts from two round trips after its beginning and after the first
+ * <p>Time is divided where a pair begins or has brought all. A division counts from so many round trips after its beginning and after the first
  * acknowledgement of each of its pairs; what is left of it is cut into windows that hold enough packets of the smallest share for one packet
  * more or less to be 2 %, and a round trip at least. Divisions too short for one window are not judged; their part of the time is told. Looking changes nothing in the
  * run but its number of events.
  */
 public final class Fairness {
-    /** Round trips after which shares must be right. */
-    private static final double SETTLED_RTT = 2;
     /** Errors above this are counted. */
     private static final double WRONG = 0.1;
     /** Packets of the smallest fair share in a window. */
@@ -64,6 +62,7 @@ public final class Fairness {
     private final Workload workload;
     private final long beginPs;
     private final long rttPs;
+    private final long settlingPs;
     private final int payload;
     private final double payloadPart;
     private final List<Pair> pairs;
@@ -71,8 +70,11 @@ public final class Fairness {
     private final List<long[]> arrived = new ArrayList<>();
     private double peakWindowBytes;
 
-    /** @param packetBytes of a full packet, all of it, with so much payload */
-    Fairness(EventQueue events, Topology topology, HostTransport[] hosts, Workload workload, long beginPs, int payload, int packetBytes) {
+    /**
+     * @param packetBytes of a full packet, all of it, with so much payload
+     * @param afterRtts round trips after which shares must be right
+     */
+    Fairness(EventQueue events, Topology topology, HostTransport[] hosts, Workload workload, long beginPs, int payload, int packetBytes, double afterRtts) {
         this.events = events;
         this.topology = topology;
         this.hosts = hosts;
@@ -80,6 +82,7 @@ public final class Fairness {
         this.beginPs = beginPs;
         this.payload = payload;
         rttPs = topology.baseRttPs(packetBytes);
+        settlingPs = (long) (afterRtts * rttPs);
         payloadPart = (double) payload / packetBytes;
         Map<Long, Pair> byHosts = new LinkedHashMap<>();
         for (Flow f : workload.flows()) {
@@ -166,12 +169,12 @@ public final class Fairness {
     /** Judges one division, and returns how much of its time windows cover. */
     private long divide(List<Integer> active, long begin, long end, List<Window> windows, Sum sum) {
         double[] fair = fairRates(active);
-        long settledPs = begin + (long) (SETTLED_RTT * rttPs);
+        long settledPs = begin + settlingPs;
         for (int i : active) {
             // Without a word of acknowledgements (other transports): as if the first came a round trip after the start.
             Pair p = pairs.get(i);
             long acked = p.ackedPs == Flow.NEVER ? p.first.startedPs + rttPs : p.ackedPs;
-            settledPs = Math.max(settledPs, acked + (long) (SETTLED_RTT * rttPs));
+            settledPs = Math.max(settledPs, acked + settlingPs);
         }
         int first = sampleFrom(settledPs);
         int last = sampleFrom(end) - 1;

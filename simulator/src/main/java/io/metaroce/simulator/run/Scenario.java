@@ -96,6 +96,8 @@ public final class Scenario implements Cloneable {
     public double jainUs;
     /** Interval of the looks of {@link Fairness}; 0: it is not judged. */
     public double fairUs;
+    /** Round trips after which shares must be right. */
+    public double fairAfter = 2;
     /** Interval of {@link Trace}; 0: none. */
     public double traceUs;
     public List<Long> seeds = List.of(1L);
@@ -114,7 +116,7 @@ public final class Scenario implements Cloneable {
                 simulation.traceEvery(traceUs);
             }
             if (fairUs > 0) {
-                simulation.judgeFairnessEvery(fairUs);
+                simulation.judgeFairnessEvery(fairUs, fairAfter);
             }
             Result result = simulation.run();
             result.transport = transport;

@@ -112,6 +112,7 @@ public final class ScenarioFile {
             s.traceUs = real(toml, "trace_us", s.traceUs);
             s.streamWindow = number(toml, "stream_window", s.streamWindow);
             s.fairUs = real(toml, "fair_us", s.fairUs);
+            s.fairAfter = real(toml, "fair_after", s.fairAfter);
             s.jainUs = real(toml, "jain_us", s.jainUs);
             TomlArray seeds = array(toml, "seeds");
             if (seeds != null) {

@@ -149,10 +149,10 @@ public final class Simulation implements HostTransport.Application {
         trace = new Trace(events, fabric, hosts, workload.flows(), beginPs, topology.baseRttPs(packetBytes) / 8e12 * topology.hostRate());
     }
 
-    /** Asks how rates compare with fair ones, by looks at such intervals. */
-    public void judgeFairnessEvery(double us) {
+    /** Asks how rates compare with fair ones, by looks at such intervals, so many round trips after a change. */
+    public void judgeFairnessEvery(double us, double afterRtts) {
         fairPs = Math.max(1, (long) (us * PS_PER_US));
-        fairness = new Fairness(events, topology, hosts, workload, beginPs, packetBytes - 64 - fabricConfig.frameOverhead, packetBytes);
+        fairness = new Fairness(events, topology, hosts, workload, beginPs, packetBytes - 64 - fabricConfig.frameOverhead, packetBytes, afterRtts);
     }
 
     public Result run() {

@@ -87,7 +87,7 @@ class FairnessTest {
         w.add(1, 0, 10_000_000);
         w.add(2, 0, 10_000_000);
         HostTransport[] hosts = IntStream.range(0, 4).mapToObj(h -> new Paced(events, 10_000_000, 0, first, second, 0)).toArray(HostTransport[]::new);
-        Fairness f = new Fairness(events, t, hosts, w, 0, 4_096, 4_096);
+        Fairness f = new Fairness(events, t, hosts, w, 0, 4_096, 4_096, 2);
         w.flows().forEach(flow -> flow.startedPs = 0);
         for (long ps = 0; ps <= 600_000_000; ps += 2_000_000) {
             events.at(ps, 0);
