@@ -32,14 +32,14 @@ final class FarPeers {
         if (!windows.isStarting(plane)) {
             return 1;
         }
-        int counted = slab.addInt(plane + PlaneRecord.COUNTED, acked);
-        long elapsedNs = nowNs - slab.getLong(plane + PlaneRecord.COUNT_SINCE_NS);
+        int counted = slab.addInt(plane + PlaneRecord.FAR_COUNTED, acked);
+        long elapsedNs = sinceNs(plane, nowNs);
         int rttNs = slab.getInt(plane + PlaneRecord.MIN_RTT_NS);
         if (elapsedNs * Limits.FAR_PARTS < rttNs) {
             return 1;
         }
-        slab.putLong(plane + PlaneRecord.COUNT_SINCE_NS, nowNs);
-        slab.putInt(plane + PlaneRecord.COUNTED, 0);
+        slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) nowNs);
+        slab.putInt(plane + PlaneRecord.FAR_COUNTED, 0);
         float marked = windows.marked(plane);
         // In a longer time than a round trip there were pauses.
         if (marked <= Limits.FAR_MARKED || elapsedNs > rttNs) {
@@ -60,11 +60,17 @@ final class FarPeers {
      */
     float increase(long plane, float usual, int marked, long nowNs) {
         float least = Math.min(usual, Limits.FAR_INCREASE * windows.ofPaths(plane));
-        if (marked > 0 || windows.isStarting(plane)) {
-            slab.putLong(plane + PlaneRecord.MARK_NS, nowNs);
+        if (windows.isStarting(plane)) {
             return least;
         }
-        float rounds = (nowNs - slab.getLong(plane + PlaneRecord.MARK_NS)) / (float) slab.getInt(plane + PlaneRecord.SRTT_NS);
+        if (marked > 0) {
+            slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) nowNs);
+        }
+        float rounds = sinceNs(plane, nowNs) / (float) slab.getInt(plane + PlaneRecord.SRTT_NS);
         return least * (1 + Limits.FAR_HASTE * Math.clamp(rounds - 1, 0, Limits.FAR_HASTE_ROUNDS));
+    }
+
+    private long sinceNs(long plane, long nowNs) {
+        return Integer.toUnsignedLong((int) nowNs - slab.getInt(plane + PlaneRecord.FAR_SINCE_NS));
     }
 }

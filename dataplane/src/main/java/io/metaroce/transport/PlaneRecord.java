@@ -3,7 +3,7 @@ package io.metaroce.transport;
 
 /** Fields of a connection's plane in the slab: the peer's address there, windows, receiver share (spec: "State"). */
 final class PlaneRecord {
-    static final int BYTES = 320;
+    static final int BYTES = 256;
 
     static final int UP = 0;
     static final int DOWN = 1;
@@ -30,7 +30,10 @@ final class PlaneRecord {
     static final int UNIT = L.f32();
     /** Sum of the window factors of all paths. */
     static final int FACTOR_SUM = L.f32();
-    static final int MEASURE_UNTIL_NS = L.i64();
+    /** Least sample while the least RTT is measured anew; 0: it is not. */
+    static final int MEASURED_NS = L.i32();
+    /** Packets acknowledged since FAR_SINCE_NS. */
+    static final int FAR_COUNTED = L.i32();
     static final int DEMAND = L.i32();
     /** Largest payload known to pass and smallest known not to; the candidate that was probed last << 8 | its probes so far. */
     static final int PROVEN_BYTES = L.i32();
@@ -41,7 +44,7 @@ final class PlaneRecord {
     static final int NEWEST_ACKED_NS = L.i64();
     /** Since when the plane is silent for too long; 0: it is not. */
     static final int SUSPECT_NS = L.i64();
-    /** When the least RTT was found; until when it is measured anew, 0: it is not. */
+    /** When the least RTT was found; or until when it is measured anew. */
     static final int MIN_RTT_SINCE_NS = L.i64();
     static final int MIN_RTT_NS = L.i32();
     static final int SRTT_NS = L.i32();
@@ -69,7 +72,8 @@ final class PlaneRecord {
     /* The rest. */
     /** What to start with where no share is in force, told by the receiver; 0: not told. */
     static final int START_SHARE = L.f32();
-    static final int MEASURED_NS = L.i32();
+    /** Towards a far peer, ns modulo 2^32: while windows are doubled, since when packets acknowledged are counted; then when the last one was marked. */
+    static final int FAR_SINCE_NS = L.i32();
     static final int REFUTED_BYTES = L.i32();
     static final int SIZE_TRIES = L.i32();
     /** When a size that was refuted is tried again, ms of the clock modulo 2^32; 0: not planned. */
@@ -87,10 +91,6 @@ final class PlaneRecord {
     static final int STATED_SEQUENCE = L.i32();
     static final int STATE_TRIES = L.i32();
     static final int STATE_NS = L.i64();
-    /* Towards a far peer: since when packets acknowledged are counted, how many they are, and when the last one was marked. */
-    static final int COUNT_SINCE_NS = L.i64();
-    static final int COUNTED = L.i32();
-    static final int MARK_NS = L.i64();
 
     static {
         L.end();

@@ -148,6 +148,7 @@ final class Planes {
         size.measure(c, plane);
         // It may be farther away now: the least RTT is measured anew.
         slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs - Limits.MIN_RTT_WINDOW_NS - 1);
+        slab.putInt(plane + PlaneRecord.MEASURED_NS, 0);
         slab.putLong(plane + PlaneRecord.LAST_PROGRESS_NS, nowNs);
         slab.putLong(plane + PlaneRecord.SUSPECT_NS, 0);
         state.makeReady(c);

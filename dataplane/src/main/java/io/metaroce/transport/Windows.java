@@ -153,7 +153,7 @@ final class Windows {
             w = Math.min(most, w + beyondShare(connection, plane, w));
         }
         w = Math.min(w, ofPaths(plane));
-        if (slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS) - nowNs > 0) {
+        if (slab.getInt(plane + PlaneRecord.MEASURED_NS) != 0 && slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) - nowNs > 0) {
             w = Math.min(w, Limits.MIN_RTT_PACKETS);
         }
         return Math.max(w, 1f);
@@ -187,19 +187,18 @@ final class Windows {
         }
         int smoothed = slab.getInt(plane + PlaneRecord.SRTT_NS);
         slab.putInt(plane + PlaneRecord.SRTT_NS, smoothed + (rttNs - smoothed) / 8);
-        long until = slab.getLong(plane + PlaneRecord.MEASURE_UNTIL_NS);
-        if (until != 0) {
-            int measured = Math.min(rttNs, slab.getInt(plane + PlaneRecord.MEASURED_NS));
+        int measured = slab.getInt(plane + PlaneRecord.MEASURED_NS);
+        if (measured != 0) {
+            measured = Math.min(rttNs, measured);
             slab.putInt(plane + PlaneRecord.MEASURED_NS, measured);
-            if (nowNs - until >= 0) {
-                slab.putLong(plane + PlaneRecord.MEASURE_UNTIL_NS, 0);
+            if (nowNs - slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) >= 0) {
                 setLeast(connection, plane, measured, nowNs);
             }
         } else if (rttNs < slab.getInt(plane + PlaneRecord.MIN_RTT_NS)) {
             setLeast(connection, plane, rttNs, nowNs);
         } else if (nowNs - slab.getLong(plane + PlaneRecord.MIN_RTT_SINCE_NS) > Limits.MIN_RTT_WINDOW_NS) {
             slab.putInt(plane + PlaneRecord.MEASURED_NS, rttNs);
-            slab.putLong(plane + PlaneRecord.MEASURE_UNTIL_NS,
+            slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS,
                     nowNs + Limits.MIN_RTT_ROUNDS * Math.max(smoothed, state.config.timerFloorNs));
         }
     }
@@ -220,6 +219,7 @@ final class Windows {
     private void setLeast(long connection, long plane, int rttNs, long nowNs) {
         slab.putInt(plane + PlaneRecord.MIN_RTT_NS, Math.max(1, rttNs));
         slab.putLong(plane + PlaneRecord.MIN_RTT_SINCE_NS, nowNs);
+        slab.putInt(plane + PlaneRecord.MEASURED_NS, 0);
         float before = startFactor(connection, plane);
         refreshUnit(connection, plane);
         float by = startFactor(connection, plane) / before;

@@ -396,7 +396,7 @@ class WindowRequirementsTest {
     void smallWindowsToFarPeersGrowByNoMoreThanAQuarter() {
         far(10, 10, 10, 10);
         new Windows(state).setMarked(plane, 0.2f, false);
-        slab.putLong(plane + PlaneRecord.MARK_NS, p.net.nowNs);
+        slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) p.net.nowNs);
         ack(0, 4, 0, 0, 1f);
         assertEquals(4 * (0.25 * 40 / PATHS) / 10, window(0) - 10, 0.01);
     }
