@@ -130,10 +130,10 @@ public final class Limits {
     static final float INCREASE_PER_RTT = 4f;
     /** The same as a part of the full window, if that is more: what is far away converges in as many round trips as what is near. */
     static final float INCREASE_PART = 1f / 128;
-    /** Packets of a full window beyond which a peer is far. */
+    /** Packets of a full window beyond which a peer is far: so many to start with. */
     static final float FAR_PACKETS = 2048;
-    /** Part of a full window that a sender to a far peer starts with, at least. */
-    static final float FAR_START = 1f / 64;
+    /** The same as a part of the full window, if that is more. */
+    static final float FAR_START = 1f / 32;
     /** Packets by which windows to a far peer grow for each that is acknowledged, until packets are marked: they double each round trip. */
     static final float FAR_GROWTH = 2f;
     /** Part of the packets marked at which that ends. */

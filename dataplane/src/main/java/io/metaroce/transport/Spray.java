@@ -100,11 +100,11 @@ final class Spray {
     /**
      * Packets that this path may repeat now. Its state does not hold repairs back, but windows do: where a full queue drops what it cannot
      * mark, repairs that go at once would be dropped again and again and keep it full. Pacing does where it stands for a window of less
-     * than a packet.
+     * than a packet, and towards far peers.
      */
     int repairRoom(long connection, long ofPlane, long ofPath, long nowNs) {
         float window = windows.window(connection, ofPlane, nowNs);
-        if (Windows.isTiny(window) && isPaced(connection, ofPlane, nowNs)) {
+        if ((Windows.isTiny(window) || windows.isFar(connection, ofPlane)) && isPaced(connection, ofPlane, nowNs)) {
             return 0;
         }
         int planeRoom = whole(window) - slab.getInt(ofPlane + PlaneRecord.IN_FLIGHT);

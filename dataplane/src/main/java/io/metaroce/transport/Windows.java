@@ -72,8 +72,7 @@ final class Windows {
 
     /** Factor that path windows start with: 1, and the farther the peer the less. */
     float startFactor(long connection, long plane) {
-        float near = Math.min(1f, Limits.FAR_PACKETS / full(connection, plane));
-        return Math.max(near * near, Limits.FAR_START);
+        return Math.min(1f, Math.max(Limits.FAR_PACKETS / full(connection, plane), Limits.FAR_START));
     }
 
     /** What the windows of the plane's paths add up to, in packets. */

@@ -314,14 +314,14 @@ class WindowRequirementsTest {
     void towardsFarPeersWindowsStartSmall() {
         connectFar();
         double full = 1.8 * 100e9 * 4e-3 / (8 * 1154);
-        assertEquals(full / 64, windows(), full / 6_400, "4 ms away");
+        assertEquals(full / 32, windows(), full / 3_200, "4 ms away");
         learn((int) (0.2 * MS));
-        assertEquals(2048 * 2048 / (full / 20), windows(), 3, "it was the handshake that took so long: a little farther than near");
+        assertEquals(2048, windows(), 1, "it was the handshake that took so long: a little farther than near");
         learn(20_000);
         assertEquals(full / 200, windows(), 1, "near");
         new Windows(state).scale(c, plane, 0.5f);
         learn((int) (4 * MS));
-        assertEquals(full / 128, windows(), 1, "half of what it would have been");
+        assertEquals(full / 64, windows(), 1, "half of what it would have been");
     }
 
     /** The first sample of the plane, of which nothing but guesses was known. */
@@ -414,22 +414,39 @@ class WindowRequirementsTest {
         assertEquals(40, window(0), 0.01, "near: the share rules");
     }
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     @Requirement("MR-CC-042")
-    void toFarPeersDataIsPaced() {
+    void toFarPeersDataIsPaced(boolean again) {
         connectFar();
-        new Windows(state).scale(c, plane, 3);
-        new Windows(state).scale(c, state.plane(c, 1), 3);
-        double most = Limits.FAR_PACE * windows() * MS / slab.getInt(plane + PlaneRecord.SRTT_NS);
-        assertTrue(most > 250, most + " packets a millisecond");
+        new Windows(state).scale(c, plane, 0.5f);
+        new Windows(state).scale(c, state.plane(c, 1), 0.5f);
+        new Windows(state).setMarked(plane, 0, false);
+        new Windows(state).setMarked(state.plane(c, 1), 0, false);
         for (int i = 0; i < 4; i++) {
             p.post(p.request(Opcode.WRITE, i, 0, 2_000_000, 0, i));
         }
+        if (again) {
+            // Of what goes out first most is lost. That is found at the pace at which it was sent; by then windows are a quarter of what they were.
+            int[] count = {0};
+            p.net.filter = (d, plane, port) -> (d[4] & 15) != Type.DATA || count[0]++ % 4 == 3;
+            p.run(4 * MS);
+            p.net.filter = (d, plane, port) -> true;
+            new Windows(state).scale(c, plane, 0.25f);
+            new Windows(state).scale(c, state.plane(c, 1), 0.25f);
+            p.run(2_700_000);
+            tap.seen.clear();
+        }
+        double[] most = IntStream.range(0, 2).mapToDouble(i -> Limits.FAR_PACE * MS * new Windows(state).windowRate(c, state.plane(c, i), p.net.nowNs)
+                * new Windows(state).bdpPackets(c, state.plane(c, i)) / slab.getInt(state.plane(c, i) + PlaneRecord.MIN_RTT_NS)).toArray();
         p.run(MS);
         for (int of = 0; of < 2; of++) {
             int i = of;
-            long[] at = tap.dataToB().stream().filter(x -> x.plane() == i).mapToLong(Tap.Seen::atNs).toArray();
-            assertTrue(at.length <= most + Limits.PACE_BURST_PACKETS + 2 && at.length > 0.9 * most, at.length + " of " + most);
+            assertTrue(most[i] > 40, most[i] + " packets a millisecond");
+            List<Tap.Seen> sent = tap.dataToB().stream().filter(x -> x.plane() == i).toList();
+            long repeats = sent.stream().filter(x -> (x.bytes()[Prefix.FLAGS] & DataHeader.RETRANSMISSION) != 0).count();
+            assertEquals(again, repeats > sent.size() / 2, repeats + " repeats of " + sent.size());
+            assertTrue(sent.size() <= 1.1 * most[i] + Limits.PACE_BURST_PACKETS && sent.size() > 0.9 * most[i], sent.size() + " of " + most[i]);
         }
     }
 

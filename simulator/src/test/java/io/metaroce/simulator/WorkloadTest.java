@@ -134,16 +134,16 @@ class WorkloadTest {
     void twoSites() throws IOException {
         Scenario s = small("one", MIB);
         s.lines = 2;
-        s.lineDelayUs = 100;
+        s.lineDelayUs = 40;
         s.spines = 2;
         s.queueBytes = 4_000_000;
         s.markFromBytes = 400_000;
         s.markAllBytes = 1_600_000;
         // There and back: the line, six links of 1 us, and eight times a packet.
-        assertEquals(2 * (100 + 6) * 1e6 + 8 * 4_160 * 20, s.topology().baseRttPs(4_160), 1);
+        assertEquals(2 * (40 + 6) * 1e6 + 8 * 4_160 * 20, s.topology().baseRttPs(4_160), 1);
         assertEquals(800_000_000_000L, s.topology().longHaulRate());
         Result r = s.run(1);
-        assertEquals(US_PER_MIB + 212.5, r.lastUs, 2, r.json());
+        assertEquals(US_PER_MIB + 92.5, r.lastUs, 2, r.json());
         // What stays at a site knows nothing of the line.
         s.pattern = "groups";
         s.groups.add(new Arrivals.Group(0, 1, 7, false, 0, 0, MIB, 1, 0));
