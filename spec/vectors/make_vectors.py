@@ -424,7 +424,7 @@ def small_vectors():
            addressHigh=0, addressLow=0)
     simple("plane-response", "returns it", PLANE, destinationCid=CID, kind=2, plane=1, senderCid=0x01020304, sequence=2, port=0, token=0x0123456789ABCDEF,
            addressHigh=0, addressLow=0)
-    simple("plane-taken", "the statement is in force", PLANE, destinationCid=CID, kind=3, plane=1, senderCid=0x05060708, sequence=2, port=0, token=0, addressHigh=0,
+    simple("plane-taken", "the statement is in force; its sender's own last one was 5", PLANE, destinationCid=CID, kind=3, plane=1, senderCid=0x05060708, sequence=2, port=0, token=5, addressHigh=0,
            addressLow=0)
     simple("close-ack", "confirms", CLOSE_ACK, destinationCid=CID, reason=7, senderCid=0x01020304)
 

@@ -212,7 +212,7 @@ final class Planes {
         if (p >= slab.getInt(c + ConnectionRecord.PLANES)) {
             // We have no such plane, so it makes no difference where the peer's is.
             if (PlaneHeader.kind(at) == PlaneHeader.STATE) {
-                send(c, PlaneHeader.TAKEN, p, PlaneHeader.sequence(at), 0, over);
+                taken(c, p, PlaneHeader.sequence(at), over);
             }
             return;
         }
@@ -233,7 +233,9 @@ final class Planes {
                 }
             }
             case PlaneHeader.TAKEN -> {
-                if (PlaneHeader.sequence(at) == state.ownSequence[p] && slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
+                // What was sent before the peer had its own end of the plane may not have been kept.
+                boolean isOld = (int) PlaneHeader.token(at) - slab.getInt(plane + PEER_SEQUENCE) < 0;
+                if (!isOld && PlaneHeader.sequence(at) == state.ownSequence[p] && slab.getInt(plane + STATED_SEQUENCE) != state.ownSequence[p]) {
                     slab.putInt(plane + STATED_SEQUENCE, state.ownSequence[p]);
                     if (slab.getInt(plane + PlaneRecord.STATE) != PlaneRecord.ABSENT) {
                         probeAll(c, p);
@@ -249,7 +251,7 @@ final class Planes {
         int known = slab.getInt(plane + PEER_SEQUENCE);
         if (known != 0 && sequence - known <= 0) {
             if (sequence == known) {
-                send(c, PlaneHeader.TAKEN, p, sequence, 0, over);
+                taken(c, p, sequence, over);
             }
             return;
         }
@@ -262,14 +264,14 @@ final class Planes {
         if (state.ownAddresses[p] == null) {
             // No use to us now; it will be stated again when we have a plane of our own there.
             slab.putInt(plane + REMOTE_PORT, 0);
-            send(c, PlaneHeader.TAKEN, p, sequence, 0, over);
+            taken(c, p, sequence, over);
             return;
         }
         if (PlaneHeader.port(at) == 0) {
             leave(c, p, plane, nowNs);
             slab.putInt(plane + REMOTE_PORT, 0);
             slab.putInt(plane + PEER_SEQUENCE, sequence);
-            send(c, PlaneHeader.TAKEN, p, sequence, 0, over);
+            taken(c, p, sequence, over);
             return;
         }
         slab.putLong(plane + PENDING_HIGH, PlaneHeader.addressHigh(at));
@@ -305,7 +307,7 @@ final class Planes {
         slab.putInt(plane + STATE_TRIES, 0);
         slab.putLong(plane + STATE_NS, nowNs);
         wake(c, nowNs);
-        send(c, PlaneHeader.TAKEN, p, slab.getInt(plane + PEER_SEQUENCE), 0, over);
+        taken(c, p, slab.getInt(plane + PEER_SEQUENCE), over);
     }
 
     private void probeAll(long c, int p) {
@@ -341,6 +343,11 @@ final class Planes {
             replies.commit(c, reply, PlaneHeader.LENGTH, p, slab.getLong(plane + PENDING_HIGH), slab.getLong(plane + PENDING_LOW),
                     slab.getInt(plane + PENDING_PORT));
         }
+    }
+
+    /** Tells that a statement is in force, and as of which of ours our own end of the plane is. */
+    private void taken(long c, int p, int sequence, int over) {
+        send(c, PlaneHeader.TAKEN, p, sequence, p < state.ownSequence.length ? state.ownSequence[p] & 0xffff_ffffL : 0, over);
     }
 
     /** Answers twice where it must: each end may have left the one plane or the other without the other end's knowledge. */

@@ -554,7 +554,7 @@ final class Transmitter {
     private void pace(long connection, long plane, int length, long nowNs) {
         float rate = Limits.PACE_RATE * slab.getFloat(plane + PlaneRecord.SHARE);
         if (windows.isFar(connection, plane)) {
-            rate = Math.min(rate, Limits.FAR_PACE * windows.windowRate(connection, plane, nowNs));
+            rate = Math.min(rate, Limits.FAR_PACE * windows.windowRate(connection, plane));
         }
         // Of a share of 0 no pace can be made; the window is one packet then.
         if (rate >= Limits.PACE_RATE * Limits.PACE_BELOW || rate <= 0) {

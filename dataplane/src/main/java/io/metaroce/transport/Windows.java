@@ -89,9 +89,9 @@ final class Windows {
         }
     }
 
-    /** Rate that the window of a plane makes, as a part of the line. */
-    float windowRate(long connection, long plane, long nowNs) {
-        return window(connection, plane, nowNs) / bdpPackets(connection, plane)
+    /** Rate that share and paths' windows make, as a part of the line; what the peer holds unread bounds what is out, not the rate. */
+    float windowRate(long connection, long plane) {
+        return Math.min(ofShare(connection, plane), ofPaths(plane)) / bdpPackets(connection, plane)
                 * slab.getInt(plane + PlaneRecord.MIN_RTT_NS) / slab.getInt(plane + PlaneRecord.SRTT_NS);
     }
 

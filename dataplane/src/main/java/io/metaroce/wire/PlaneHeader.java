@@ -26,7 +26,7 @@ public final class PlaneHeader {
     public static final int SEQUENCE = 16;
     /** UDP receive port; only in STATE. */
     public static final int PORT = 20;
-    /** Only in CHALLENGE and RESPONSE. */
+    /** In CHALLENGE and RESPONSE; in TAKEN the serial number of what its sender last stated of its own end of the plane. */
     public static final int TOKEN = 24;
     /** IPv6 address, or IPv4 as IPv4-mapped IPv6; only in STATE. */
     public static final int ADDRESS_HIGH = 32;

@@ -12,6 +12,7 @@ import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -282,6 +283,30 @@ class PlaneChangeTest {
         p.net.setPlane(p.a, 1, elsewhere(1, 1, 1));
         p.run(50 * MS);
         p.net.setPlane(p.b, 1, elsewhere(2, 1, 1));
+        assertTrue(p.until(1_000 * MS, () -> isGood(p.a, p.ab, 1) && isGood(p.b, p.ba, 1)));
+    }
+
+    /** A statement was answered when there was no use for it; made again, it must not pass for answered by that. */
+    @Test
+    @Requirement("MR-MOVE-009")
+    void whatWasTakenBeforeThePlaneWasThereIsStatedAgain() {
+        Peers p = peers(43, 2, 1, 2);
+        List<byte[]> taken = new ArrayList<>();
+        p.net.filter = (d, plane, port) -> {
+            if (d[4] == (byte) Prefix.versionTypeOf(Type.PLANE) && d[6] == 3 && d[7] == 1) {
+                taken.add(d);
+            }
+            return true;
+        };
+        p.net.setPlane(p.b, 1, elsewhere(2, 1, 1));
+        assertTrue(p.until(100 * MS, () -> !taken.isEmpty()));
+        byte[] old = taken.getFirst();
+        p.net.filter = (d, plane, port) -> d[4] != (byte) Prefix.versionTypeOf(Type.PLANE) || d[6] != 0 || ByteBuffer.wrap(d).getInt(8) != p.ab;
+        p.net.setPlane(p.a, 1, elsewhere(1, 1, 1));
+        p.run(5 * MS);
+        p.net.inject(p.b, 0, TestNetwork.address(1, 0), 2, old);
+        p.run(MS);
+        p.net.filter = (d, plane, port) -> true;
         assertTrue(p.until(1_000 * MS, () -> isGood(p.a, p.ab, 1) && isGood(p.b, p.ba, 1)));
     }
 

@@ -437,7 +437,7 @@ class WindowRequirementsTest {
             p.run(2_700_000);
             tap.seen.clear();
         }
-        double[] most = IntStream.range(0, 2).mapToDouble(i -> Limits.FAR_PACE * MS * new Windows(state).windowRate(c, state.plane(c, i), p.net.nowNs)
+        double[] most = IntStream.range(0, 2).mapToDouble(i -> Limits.FAR_PACE * MS * new Windows(state).windowRate(c, state.plane(c, i))
                 * new Windows(state).bdpPackets(c, state.plane(c, i)) / slab.getInt(state.plane(c, i) + PlaneRecord.MIN_RTT_NS)).toArray();
         p.run(MS);
         for (int of = 0; of < 2; of++) {
