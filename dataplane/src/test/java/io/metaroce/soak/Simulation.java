@@ -28,8 +28,9 @@ final class Simulation {
     private static final long LONG_NS = 60_000 * MS;
     /** Paths given up are tried again at least every 100 ms; several may have to fail on ports of the same bad route first. */
     private static final long RETURN_NS = 2_000 * MS;
-    /** A peer that was restarted answers the first keepalive by RESET. */
+    /** A peer that was restarted answers the first keepalive by RESET; or in the next second, if the probes of many paths have used up those of this one. */
     private static final long RESTART_NS = 1_000 * MS;
+    private static final long RESTART_OF_MANY_PATHS_NS = 2_000 * MS;
     private static final long END_NS = 6_000 * MS;
     private static final long MOST_TURNS = 3_000_000;
     static final int MOST_HOSTS = 8;
@@ -228,7 +229,7 @@ final class Simulation {
             if (nowNs >= untilNs) {
                 throw new Violation(what + " after " + (untilNs - START_NS - spanNs) / MS + " ms of calm: " + describe());
             }
-            if (nowNs - START_NS - spanNs > RESTART_NS && !model.silenceIsPossible && !network.hasLastingTrouble()) {
+            if (nowNs - START_NS - spanNs > (has(Fault.PATHS) ? RESTART_OF_MANY_PATHS_NS : RESTART_NS) && !model.silenceIsPossible && !network.hasLastingTrouble()) {
                 hosts.forEach(h -> h.sides.values().forEach(Simulation::requireKnownPeer));
             }
             traffic.closeLines();
