@@ -59,15 +59,15 @@ final class FarPeers {
      * @param usual the same towards a near peer
      */
     float increase(long plane, float usual, int marked, long nowNs) {
-        float least = Math.min(usual, Limits.FAR_INCREASE * windows.ofPaths(plane));
+        float bounded = Math.min(usual, Limits.FAR_INCREASE * windows.ofPaths(plane));
         if (windows.isStarting(plane)) {
-            return least;
+            return bounded;
         }
         if (marked > 0) {
             slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) nowNs);
         }
         float rounds = sinceNs(plane, nowNs) / (float) slab.getInt(plane + PlaneRecord.SRTT_NS);
-        return least * (1 + Limits.FAR_HASTE * Math.clamp(rounds - 1, 0, Limits.FAR_HASTE_ROUNDS));
+        return bounded * (1 + Limits.FAR_HASTE * Math.clamp(rounds - 1, 0, Limits.FAR_HASTE_ROUNDS));
     }
 
     private long sinceNs(long plane, long nowNs) {

@@ -10,6 +10,7 @@ import io.metaroce.Requirement;
 import io.metaroce.crypto.PskSecurity;
 import io.metaroce.wire.NetAddress;
 import io.metaroce.wire.Opcode;
+import io.metaroce.wire.PlaneHeader;
 import io.metaroce.wire.Prefix;
 import io.metaroce.wire.Type;
 import java.nio.ByteBuffer;
@@ -38,6 +39,10 @@ class PlaneChangeTest {
 
     private static NetAddress elsewhere(int host, int plane, int n) {
         return new NetAddress(0, 0xffff_0a00_0000L | (long) (100 + n) << 16 | (long) plane << 8 | host, 14_791 + n);
+    }
+
+    private static boolean isPlane(byte[] d, int kind) {
+        return d[Prefix.VERSION_TYPE] == (byte) Prefix.versionTypeOf(Type.PLANE) && d[PlaneHeader.KIND] == kind;
     }
 
     private static void write(Peers p, int messages) {
@@ -277,7 +282,7 @@ class PlaneChangeTest {
     void aPlaneThatWasAwayUnnoticedIsUsedByBothAgain() {
         Peers p = peers(41, 2, 2, 2);
         // STATE of plane 1 with port 0: A never hears that the plane is gone.
-        p.net.filter = (d, plane, port) -> d[4] != 0x1e || d[6] != 0 || d[7] != 1 || (d[20] | d[21]) != 0;
+        p.net.filter = (d, plane, port) -> !isPlane(d, PlaneHeader.STATE) || d[7] != 1 || (d[20] | d[21]) != 0;
         p.net.removePlane(p.b, 1);
         p.run(5 * MS);
         p.net.setPlane(p.a, 1, elsewhere(1, 1, 1));
@@ -293,7 +298,7 @@ class PlaneChangeTest {
         Peers p = peers(43, 2, 1, 2);
         List<byte[]> taken = new ArrayList<>();
         p.net.filter = (d, plane, port) -> {
-            if (d[4] == (byte) Prefix.versionTypeOf(Type.PLANE) && d[6] == 3 && d[7] == 1) {
+            if (isPlane(d, PlaneHeader.TAKEN) && d[7] == 1) {
                 taken.add(d);
             }
             return true;
@@ -301,7 +306,7 @@ class PlaneChangeTest {
         p.net.setPlane(p.b, 1, elsewhere(2, 1, 1));
         assertTrue(p.until(100 * MS, () -> !taken.isEmpty()));
         byte[] old = taken.getFirst();
-        p.net.filter = (d, plane, port) -> d[4] != (byte) Prefix.versionTypeOf(Type.PLANE) || d[6] != 0 || ByteBuffer.wrap(d).getInt(8) != p.ab;
+        p.net.filter = (d, plane, port) -> !isPlane(d, PlaneHeader.STATE) || ByteBuffer.wrap(d).getInt(8) != p.ab;
         p.net.setPlane(p.a, 1, elsewhere(1, 1, 1));
         p.run(5 * MS);
         p.net.inject(p.b, 0, TestNetwork.address(1, 0), 2, old);
@@ -334,7 +339,7 @@ class PlaneChangeTest {
         Peers p = peers(510, 2, 2, 2);
         List<byte[]> stated = new ArrayList<>();
         p.net.filter = (d, plane, port) -> {
-            if (d[4] == (byte) Prefix.versionTypeOf(Type.PLANE) && d[6] == 0) {
+            if (isPlane(d, PlaneHeader.STATE)) {
                 stated.add(d);
             }
             return true;
@@ -346,7 +351,7 @@ class PlaneChangeTest {
         p.run(100 * MS);
         boolean[] challenged = {false};
         p.net.filter = (d, plane, port) -> {
-            challenged[0] |= d[4] == (byte) Prefix.versionTypeOf(Type.PLANE) && d[6] == 1;
+            challenged[0] |= isPlane(d, PlaneHeader.CHALLENGE);
             return true;
         };
         p.net.inject(p.b, 0, TestNetwork.address(1, 0), 2, old);
