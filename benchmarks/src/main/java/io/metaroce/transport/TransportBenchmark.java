@@ -60,12 +60,12 @@ public class TransportBenchmark {
         Outgoing out = new Outgoing(state);
         out.begin(new TxBurst(1));
         spray = new Spray(state, new Windows(state), out);
-        timers = new TimerHeap(slab, CONNECTIONS);
+        timers = new TimerHeap(CONNECTIONS);
         connection = state.takeConnection();
         layOut(connection);
         rxPath = state.path(connection, 0, 0);
         for (int i = 1; i < CONNECTIONS; i++) {
-            timers.atMost(state.takeConnection(), 1 + i * 7_919L % 1_000_000);
+            timers.atMost(i, 1 + i * 7_919L % 1_000_000);
         }
         nowNs = 1;
     }
@@ -145,8 +145,8 @@ public class TransportBenchmark {
     /** The earliest of 1,023 timers fires and is set anew, somewhere among the others. */
     @Benchmark
     public long timer() {
-        long due = timers.popDue(Long.MAX_VALUE - 1);
-        long deadlineNs = slab.getLong(due + ConnectionRecord.TIMER_DEADLINE);
+        long deadlineNs = timers.earliest();
+        int due = timers.popDue(Long.MAX_VALUE - 1);
         timers.atMost(due, deadlineNs + 1 + (deadlineNs * 0x9e3779b97f4a7c15L >>> 44));
         return due;
     }

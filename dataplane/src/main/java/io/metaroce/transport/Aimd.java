@@ -9,6 +9,8 @@ import io.metaroce.memory.Slab;
  */
 final class Aimd {
     private static final float DELAY_SAMPLES = 4;
+    /** A smaller part of marked packets is none: processors are slow with the smallest numbers. */
+    private static final float LEAST_MARKED = 1e-6f;
 
     private final EndpointState state;
     private final Slab slab;
@@ -33,9 +35,9 @@ final class Aimd {
         int paths = slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         float fraction = (float) marked / acked;
         slab.putFloat(path + PathRecord.MARKED, smooth(slab.getFloat(path + PathRecord.MARKED), fraction, 0.25f));
-        float planeMarked = smooth(windows.marked(plane), fraction, 0.02f);
+        float planeMarked = smooth(slab.getFloat(plane + PlaneRecord.MARKED), fraction, 0.02f);
+        slab.putFloat(plane + PlaneRecord.MARKED, planeMarked);
         boolean far = windows.isFar(connection, plane);
-        windows.setMarked(plane, planeMarked, windows.isStarting(plane));
 
         float increase = Math.max(Limits.INCREASE_PER_RTT, Limits.INCREASE_PART * unit * paths);
         if (far) {
@@ -64,6 +66,6 @@ final class Aimd {
 
     private static float smooth(float mean, float value, float gain) {
         float next = mean + gain * (value - mean);
-        return next < Windows.LEAST_MARKED ? 0 : next;
+        return next < LEAST_MARKED ? 0 : next;
     }
 }

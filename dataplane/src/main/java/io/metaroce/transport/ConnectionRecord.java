@@ -41,9 +41,7 @@ final class ConnectionRecord {
     static final int PAYLOAD_MTU = L.i32();
     static final int FIRST_PLANE = L.i64();
     static final int FIRST_PATH = L.i64();
-    /* Second: turns, timer (heap position + 1, 0: not scheduled, and deadline), what is owed in acknowledgements. */
-    static final int TIMER_DEADLINE = L.i64();
-    static final int TIMER_POSITION = L.i32();
+    /* Second: turns, what is owed in acknowledgements. */
     static final int PROTECTION_DOMAIN = L.i32();
     static final int READY_NEXT = L.i64();
     static final int URGENT_NEXT = L.i64();

@@ -114,8 +114,8 @@ public final class Endpoint {
         if (nowNs - Limits.HELD_UP_NS > state.timers.earliest()) {
             state.heldUpNs = nowNs;
         }
-        for (long c; (c = state.timers.popDue(nowNs)) != 0; ) {
-            connections.onTimer(c, nowNs);
+        for (int due; (due = state.timers.popDue(nowNs)) != TimerHeap.NONE; ) {
+            connections.onTimer(state.connections.at(due), nowNs);
         }
         if (state.packetsWanted && state.packets.used() < state.packets.capacity()) {
             state.servePacketsWanted();

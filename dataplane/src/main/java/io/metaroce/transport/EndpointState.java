@@ -72,6 +72,8 @@ final class EndpointState {
     final int[] ownSequence;
     /** First path of each connection; paths of one connection lie together. */
     private final long pathBase;
+    /** Active senders of each plane, those of one plane close together and in no order: a division looks at all of them. */
+    private final long senderBase;
     private final int pathsPerConnection;
     private final int cidMask;
     /** What all CIDs have in {@link #COMMON_CID_BITS}. */
@@ -123,7 +125,7 @@ final class EndpointState {
                 + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.receiveQueueDepth, windowCount)
                 + RecordPool.bytes((long) ReadResponder.ENTRY_BYTES * Limits.MAX_READS, windowCount)
                 + RecordPool.bytes((long) ReceiveQueue.ENTRY_BYTES * config.sharedReceivesPerStream, ringCount)
-                + SharedReceives.bytes(config) + SegmentLists.bytes(config)
+                + Slab.roundUp((long) SenderRecord.BYTES * config.planes() * n) + SharedReceives.bytes(config) + SegmentLists.bytes(config)
                 + Slab.roundUp(config.maxSegments > 1 ? config.payloadMtu : 0)
                 + RecordPool.bytes(inlineRoom(config), config.maxInlineBytes == 0 ? 0 : config.maxWorkRequests)
                 + RecordPool.bytes(ParkedRecord.bytes(config.planes()), config.maxParked) + Names.bytes(n, config.maxParked)
@@ -133,6 +135,7 @@ final class EndpointState {
         connections = new RecordPool(slab, ConnectionRecord.BYTES, n);
         planes = new RecordPool(slab, (long) PlaneRecord.BYTES * config.planes(), n);
         pathBase = slab.carve((long) PathRecord.BYTES * pathsPerConnection * n);
+        senderBase = slab.carve((long) SenderRecord.BYTES * config.planes() * n);
         packets = new RecordPool(slab, PacketRecord.BYTES, config.maxPacketsOut);
         work = new RecordPool(slab, WorkRecord.BYTES, config.maxWorkRequests);
         responses = new RecordPool(slab, WorkRecord.BYTES, responseCount);
@@ -150,7 +153,7 @@ final class EndpointState {
         zeros = slab.carve(Limits.MAX_PAYLOAD_MTU + 64);
         parity = new RecordPool(slab, ParityRecord.bytes(config), Limits.PARITIES);
         names = new Names(slab, n, config.maxParked);
-        timers = new TimerHeap(slab, n);
+        timers = new TimerHeap(n);
         events = new EventQueue(n + config.maxParked);
         completions = new CompletionQueue(slab, events, completionCount);
         urgentTurns = new Turns(slab, ConnectionRecord.URGENT_NEXT);
@@ -219,7 +222,7 @@ final class EndpointState {
     void giveConnection(long connection) {
         urgentTurns.remove(connection);
         dataTurns.remove(connection);
-        timers.remove(connection);
+        timers.remove(slab.getInt(connection + ConnectionRecord.INDEX));
         backlogs.forget(connection);
         forgetParities(connection);
         if (sealing != null) {
@@ -322,6 +325,11 @@ final class EndpointState {
 
     long plane(long connection, int plane) {
         return slab.getLong(connection + ConnectionRecord.FIRST_PLANE) + (long) plane * PlaneRecord.BYTES;
+    }
+
+    /** The record of the active sender in this place of a plane, 0 for the first. */
+    long sender(int plane, int place) {
+        return senderBase + ((long) plane * config.maxConnections + place) * SenderRecord.BYTES;
     }
 
     void setPlane(int plane, NetAddress address, int[] sourcePorts) {
@@ -471,7 +479,7 @@ final class EndpointState {
 
     /** At most until {@code deadlineNs} the connection's timer sleeps. */
     void wakeBy(long connection, long deadlineNs) {
-        timers.atMost(connection, deadlineNs);
+        timers.atMost(slab.getInt(connection + ConnectionRecord.INDEX), deadlineNs);
     }
 
     /** Gives a work record back to the pool it is from. */

@@ -33,19 +33,19 @@ final class FarPeers {
             return 1;
         }
         int counted = slab.addInt(plane + PlaneRecord.FAR_COUNTED, acked);
-        long elapsedNs = sinceNs(plane, nowNs);
+        long elapsedNs = Integer.toUnsignedLong((int) nowNs - slab.getInt(plane + PlaneRecord.FAR_SINCE_NS));
         int rttNs = slab.getInt(plane + PlaneRecord.MIN_RTT_NS);
         if (elapsedNs * Limits.FAR_PARTS < rttNs) {
             return 1;
         }
         slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) nowNs);
         slab.putInt(plane + PlaneRecord.FAR_COUNTED, 0);
-        float marked = windows.marked(plane);
         // In a longer time than a round trip there were pauses.
-        if (marked <= Limits.FAR_MARKED || elapsedNs > rttNs) {
+        if (slab.getFloat(plane + PlaneRecord.MARKED) <= Limits.FAR_MARKED || elapsedNs > rttNs) {
             return 1;
         }
-        windows.setMarked(plane, marked, false);
+        slab.putInt(plane + PlaneRecord.FAR_FOUND, 1);
+        slab.putLong(plane + PlaneRecord.FAR_MARKED_NS, nowNs);
         float arrived = counted * (float) rttNs / elapsedNs;
         float left = Math.min(1, arrived / Limits.FAR_PACE / windows.ofPaths(plane));
         windows.scale(connection, plane, left);
@@ -64,13 +64,9 @@ final class FarPeers {
             return bounded;
         }
         if (marked > 0) {
-            slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) nowNs);
+            slab.putLong(plane + PlaneRecord.FAR_MARKED_NS, nowNs);
         }
-        float rounds = sinceNs(plane, nowNs) / (float) slab.getInt(plane + PlaneRecord.SRTT_NS);
+        float rounds = (nowNs - slab.getLong(plane + PlaneRecord.FAR_MARKED_NS)) / (float) slab.getInt(plane + PlaneRecord.SRTT_NS);
         return bounded * (1 + Limits.FAR_HASTE * Math.clamp(rounds - 1, 0, Limits.FAR_HASTE_ROUNDS));
-    }
-
-    private long sinceNs(long plane, long nowNs) {
-        return Integer.toUnsignedLong((int) nowNs - slab.getInt(plane + PlaneRecord.FAR_SINCE_NS));
     }
 }

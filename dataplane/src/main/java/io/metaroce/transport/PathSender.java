@@ -357,7 +357,7 @@ final class PathSender {
         float marked = slab.getFloat(path + PathRecord.MARKED);
         float mean = slab.getFloat(plane + PlaneRecord.FACTOR_SUM) / slab.getInt(connection + ConnectionRecord.PATHS_PER_PLANE);
         float factor = slab.getFloat(path + PathRecord.FACTOR);
-        boolean stands = windows.marked(plane) < 0.5f * marked ? factor < 0.5f * mean : factor < mean / 3;
+        boolean stands = slab.getFloat(plane + PlaneRecord.MARKED) < 0.5f * marked ? factor < 0.5f * mean : factor < mean / 3;
         if (losesTooMuch(connection, path) || slab.getInt(path + PathRecord.ACKS) > 8 && marked > 0.5f && stands) {
             slab.putInt(path + PathRecord.STATE, PathRecord.DRAINING);
             slab.addInt(connection + SICK_PATHS, 1);

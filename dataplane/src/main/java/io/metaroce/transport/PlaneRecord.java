@@ -32,8 +32,6 @@ final class PlaneRecord {
     static final int FACTOR_SUM = L.f32();
     /** Least sample while the least RTT is measured anew; 0: it is not. */
     static final int MEASURED_NS = L.i32();
-    /** Packets acknowledged since FAR_SINCE_NS. */
-    static final int FAR_COUNTED = L.i32();
     static final int DEMAND = L.i32();
     /** Largest payload known to pass and smallest known not to; the candidate that was probed last << 8 | its probes so far. */
     static final int PROVEN_BYTES = L.i32();
@@ -49,7 +47,7 @@ final class PlaneRecord {
     static final int MIN_RTT_NS = L.i32();
     static final int SRTT_NS = L.i32();
     static final int RTX_PACKETS = L.i32();
-    /** Part of the packets marked, lately; below zero once that was too much to go on doubling windows. */
+    /** Part of the packets marked, lately, 0 to 1. */
     static final int MARKED = L.f32();
     /** Line rate: the slower of both ends, kbit/s. */
     static final int LINE_KBPS = L.i32();
@@ -57,13 +55,9 @@ final class PlaneRecord {
     static final int PROOFS = L.i32();
     /* Third, receiver: the sender's stated demand, the share we gave it, and what is owed in acknowledgements. */
     static final int DIRTY_HEAD = L.i64();
-    static final int LAST_DATA_NS = L.i64();
-    static final int ACTIVE_NEXT = L.i64();
-    /** That of the first names itself; 0: not active. */
-    static final int ACTIVE_PREVIOUS = L.i64();
+    /** Place among the active senders, 1 for the first; 0: not active. */
+    static final int SENDER = L.i32();
     static final int DEMAND_CODE = L.i32();
-    /** Unsigned, kbit/s. */
-    static final int GRANTED_KBPS = L.i32();
     /** Data packets that wait for an acknowledgement, and until when, ns modulo 2^32. */
     static final int ACK_PENDING = L.i32();
     static final int ACK_DUE = L.i32();
@@ -72,8 +66,11 @@ final class PlaneRecord {
     /* The rest. */
     /** What to start with where no share is in force, told by the receiver; 0: not told. */
     static final int START_SHARE = L.f32();
-    /** Towards a far peer, ns modulo 2^32: while windows are doubled, since when packets acknowledged are counted; then when the last one was marked. */
+    /* Towards a far peer: packets acknowledged while windows are doubled, and since when, ns modulo 2^32; 1 once they are not, and when the last one was marked. */
+    static final int FAR_COUNTED = L.i32();
     static final int FAR_SINCE_NS = L.i32();
+    static final int FAR_FOUND = L.i32();
+    static final int FAR_MARKED_NS = L.i64();
     static final int REFUTED_BYTES = L.i32();
     static final int SIZE_TRIES = L.i32();
     /** When a size that was refuted is tried again, ms of the clock modulo 2^32; 0: not planned. */

@@ -12,7 +12,6 @@ final class ReceiverShare {
 
     private final EndpointState state;
     private final Slab slab;
-    private final long[] activeHead;
     private final int[] activeCount;
     private final boolean[] stale;
     private final long[] computedNs;
@@ -23,7 +22,6 @@ final class ReceiverShare {
         this.state = state;
         slab = state.slab;
         int planes = state.config.planes();
-        activeHead = new long[planes];
         activeCount = new int[planes];
         stale = new boolean[planes];
         computedNs = new long[planes];
@@ -42,21 +40,29 @@ final class ReceiverShare {
     /** A data packet or probe of this connection came in on the plane, stating its demand. */
     void onPacket(int planeNumber, long plane, int demandCode, boolean ce, long nowNs) {
         marked[planeNumber] += ((ce ? 1f : 0f) - marked[planeNumber]) / memory(activeCount[planeNumber]);
-        slab.putLong(plane + PlaneRecord.LAST_DATA_NS, nowNs);
-        if (demandCode == slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
+        if (demandCode != slab.getInt(plane + PlaneRecord.DEMAND_CODE)) {
+            slab.putInt(plane + PlaneRecord.DEMAND_CODE, demandCode);
+            ask(planeNumber, plane, Math.min(Rate16.decode(demandCode), state.config.rateKbps(planeNumber)));
+        }
+        long sender = sender(planeNumber, plane);
+        if (sender != 0) {
+            slab.putLong(sender + SenderRecord.LAST_DATA_NS, nowNs);
+        }
+    }
+
+    /** The sender states another demand, kbit/s, 0 to the line's rate. */
+    private void ask(int planeNumber, long plane, long demand) {
+        if (demand == 0) {
+            forget(planeNumber, plane);
             return;
         }
-        long before = demand(plane);
-        slab.putInt(plane + PlaneRecord.DEMAND_CODE, demandCode);
-        long demand = Rate16.decode(demandCode);
-        boolean active = isActive(plane);
-        if (demand > 0 && !active) {
-            join(planeNumber, plane);
-        } else if (demand == 0 && active) {
-            leave(planeNumber, plane);
-        } else if (Math.abs(demand - before) > state.config.rateKbps(planeNumber) / 50) {
+        long sender = sender(planeNumber, plane);
+        if (sender == 0) {
+            sender = join(planeNumber, plane);
+        } else if (Math.abs(demand - demand(sender)) > state.config.rateKbps(planeNumber) / 50) {
             stale[planeNumber] = true;
         }
+        slab.putInt(sender + SenderRecord.DEMAND_KBPS, (int) demand);
     }
 
     /**
@@ -69,8 +75,9 @@ final class ReceiverShare {
         if (stale[planeNumber] || due) {
             compute(planeNumber, nowNs);
         }
-        if (isActive(plane)) {
-            return granted(plane);
+        long sender = sender(planeNumber, plane);
+        if (sender != 0) {
+            return granted(sender);
         }
         // Not asking: what it would get if it joined.
         return state.config.rateKbps(planeNumber) / (activeCount[planeNumber] + 1);
@@ -95,94 +102,101 @@ final class ReceiverShare {
     }
 
     void forget(int planeNumber, long plane) {
-        if (isActive(plane)) {
+        if (slab.getInt(plane + PlaneRecord.SENDER) != 0) {
             leave(planeNumber, plane);
         }
     }
 
-    private void join(int planeNumber, long plane) {
-        long head = activeHead[planeNumber];
-        slab.putLong(plane + PlaneRecord.ACTIVE_NEXT, head);
-        slab.putLong(plane + PlaneRecord.ACTIVE_PREVIOUS, plane);
-        if (head != 0) {
-            slab.putLong(head + PlaneRecord.ACTIVE_PREVIOUS, plane);
-        }
-        activeHead[planeNumber] = plane;
-        activeCount[planeNumber]++;
+    private long join(int planeNumber, long plane) {
+        long sender = state.sender(planeNumber, activeCount[planeNumber]++);
+        slab.putInt(plane + PlaneRecord.SENDER, activeCount[planeNumber]);
+        slab.putLong(sender + SenderRecord.PLANE, plane);
+        slab.putInt(sender + SenderRecord.GRANTED_KBPS, 0);
         stale[planeNumber] = true;
+        return sender;
     }
 
+    /** The last one moves to its place. */
     private void leave(int planeNumber, long plane) {
-        long next = slab.getLong(plane + PlaneRecord.ACTIVE_NEXT);
-        long previous = slab.getLong(plane + PlaneRecord.ACTIVE_PREVIOUS);
-        boolean first = previous == plane;
-        if (first) {
-            activeHead[planeNumber] = next;
-        } else {
-            slab.putLong(previous + PlaneRecord.ACTIVE_NEXT, next);
-        }
-        if (next != 0) {
-            slab.putLong(next + PlaneRecord.ACTIVE_PREVIOUS, first ? next : previous);
-        }
-        slab.putLong(plane + PlaneRecord.ACTIVE_PREVIOUS, 0);
-        slab.putInt(plane + PlaneRecord.GRANTED_KBPS, 0);
-        activeCount[planeNumber]--;
+        int place = slab.getInt(plane + PlaneRecord.SENDER);
+        long last = state.sender(planeNumber, --activeCount[planeNumber]);
+        long to = state.sender(planeNumber, place - 1);
+        slab.putInt(slab.getLong(last + SenderRecord.PLANE) + PlaneRecord.SENDER, place);
+        slab.putLong(to + SenderRecord.PLANE, slab.getLong(last + SenderRecord.PLANE));
+        slab.putLong(to + SenderRecord.LAST_DATA_NS, slab.getLong(last + SenderRecord.LAST_DATA_NS));
+        slab.putInt(to + SenderRecord.DEMAND_KBPS, slab.getInt(last + SenderRecord.DEMAND_KBPS));
+        slab.putInt(to + SenderRecord.GRANTED_KBPS, slab.getInt(last + SenderRecord.GRANTED_KBPS));
+        slab.putInt(plane + PlaneRecord.SENDER, 0);
         stale[planeNumber] = true;
     }
 
     /** Water-filling: whoever asks for less than an equal part gets what it asks; the rest is divided again. */
     private void compute(int planeNumber, long nowNs) {
         computedNs[planeNumber] = nowNs;
-        long turnNs = Limits.SHARE_AGE_PACKETS * activeCount[planeNumber] * 8_000_000L * state.config.payloadMtu / state.config.rateKbps(planeNumber);
-        for (long p = activeHead[planeNumber]; p != 0; ) {
-            long next = slab.getLong(p + PlaneRecord.ACTIVE_NEXT);
-            slab.putInt(p + PlaneRecord.GRANTED_KBPS, 0);
-            long rttNs = Math.max(slab.getInt(p + PlaneRecord.SRTT_NS), state.config.timerFloorNs);
-            if (nowNs - slab.getLong(p + PlaneRecord.LAST_DATA_NS) > Math.max(Limits.SHARE_AGE_RTT * rttNs, turnNs)) {
-                leave(planeNumber, p);
-                slab.putInt(p + PlaneRecord.DEMAND_CODE, 0);
-            }
-            p = next;
-        }
+        dropSilent(planeNumber, nowNs);
         stale[planeNumber] = false;
-        int open = activeCount[planeNumber];
-        if (open == 0) {
+        int count = activeCount[planeNumber];
+        if (count == 0) {
             return;
         }
+        long end = state.sender(planeNumber, count);
         // In doubles, which hold every rate: rounded up as a float, it would be more than the line.
-        long left = (long) (state.config.rateKbps(planeNumber) * (1.0 - Limits.CE_DRAIN * marked[planeNumber]));
-        boolean changed = true;
-        while (changed && open > 0) {
-            changed = false;
-            long equal = left / open;
-            for (long p = activeHead[planeNumber]; p != 0; p = slab.getLong(p + PlaneRecord.ACTIVE_NEXT)) {
-                long demand = demand(p);
-                if (granted(p) == 0 && demand <= equal) {
-                    slab.putInt(p + PlaneRecord.GRANTED_KBPS, (int) demand);
+        long capacity = (long) (state.config.rateKbps(planeNumber) * (1.0 - Limits.CE_DRAIN * marked[planeNumber]));
+        long most = capacity / count;
+        long extra = 0;
+        for (int served = 0; ; ) {
+            int small = 0;
+            long left = capacity;
+            for (long s = state.sender(planeNumber, 0); s < end; s += SenderRecord.BYTES) {
+                long demand = demand(s);
+                if (demand <= most) {
+                    small++;
                     left -= demand;
-                    open--;
-                    changed = true;
+                }
+            }
+            if (small == count) {
+                extra = left / count;
+                break;
+            }
+            most = left / (count - small);
+            if (small == served) {
+                break;
+            }
+            served = small;
+        }
+        for (long s = state.sender(planeNumber, 0); s < end; s += SenderRecord.BYTES) {
+            slab.putInt(s + SenderRecord.GRANTED_KBPS, (int) (Math.min(demand(s), most) + extra));
+        }
+    }
+
+    /** Whoever was not heard of for too long asks for nothing any more (MR-SHARE-013). */
+    private void dropSilent(int planeNumber, long nowNs) {
+        long turnNs = Limits.SHARE_AGE_PACKETS * activeCount[planeNumber] * 8_000_000L * state.config.payloadMtu / state.config.rateKbps(planeNumber);
+        for (int i = activeCount[planeNumber] - 1; i >= 0; i--) {
+            long sender = state.sender(planeNumber, i);
+            long silentNs = nowNs - slab.getLong(sender + SenderRecord.LAST_DATA_NS);
+            if (silentNs > turnNs) {
+                long plane = slab.getLong(sender + SenderRecord.PLANE);
+                if (silentNs > Limits.SHARE_AGE_RTT * Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs)) {
+                    leave(planeNumber, plane);
+                    slab.putInt(plane + PlaneRecord.DEMAND_CODE, 0);
                 }
             }
         }
-        long equal = open > 0 ? left / open : 0;
-        long extra = open > 0 ? 0 : left / activeCount[planeNumber];
-        for (long p = activeHead[planeNumber]; p != 0; p = slab.getLong(p + PlaneRecord.ACTIVE_NEXT)) {
-            long granted = granted(p);
-            slab.putInt(p + PlaneRecord.GRANTED_KBPS, (int) (granted == 0 ? equal : granted + extra));
-        }
     }
 
-    private boolean isActive(long plane) {
-        return slab.getLong(plane + PlaneRecord.ACTIVE_PREVIOUS) != 0;
+    /** The record of this sender, or 0 if it asks for nothing. */
+    private long sender(int planeNumber, long plane) {
+        int place = slab.getInt(plane + PlaneRecord.SENDER);
+        return place == 0 ? 0 : state.sender(planeNumber, place - 1);
     }
 
-    private long demand(long plane) {
-        return Rate16.decode(slab.getInt(plane + PlaneRecord.DEMAND_CODE));
+    private long demand(long sender) {
+        return slab.getInt(sender + SenderRecord.DEMAND_KBPS) & 0xffff_ffffL;
     }
 
-    private long granted(long plane) {
-        return slab.getInt(plane + PlaneRecord.GRANTED_KBPS) & 0xffff_ffffL;
+    private long granted(long sender) {
+        return slab.getInt(sender + SenderRecord.GRANTED_KBPS) & 0xffff_ffffL;
     }
 
     int active(int planeNumber) {

@@ -14,6 +14,7 @@ public final class StateRecords {
     /** In the spec's table. */
     static final long STATED_CONNECTION = 512;
     static final long STATED_PLANE = 256;
+    static final long STATED_SENDER = 24;
     static final long STATED_PATH = 256;
     static final long STATED_STREAM = 256;
     static final long STATED_PARKED = 128;
@@ -60,6 +61,7 @@ public final class StateRecords {
         List<Kind> kinds = new ArrayList<>();
         kinds.add(pool("connection", s.connections, ConnectionRecord.BYTES, STATED_CONNECTION));
         kinds.add(new Kind("plane of a connection", PlaneRecord.BYTES, STATED_PLANE, n * planes, (long) s.planes.used() * planes));
+        kinds.add(new Kind("active sender", SenderRecord.BYTES, STATED_SENDER, n * planes, 0));
         kinds.add(new Kind("path", PathRecord.BYTES, STATED_PATH, n * paths, s.connections.used() * paths));
         kinds.add(pool("parked connection", s.parked, ParkedRecord.bytes(planes), STATED_PARKED + STATED_PARKED_PLANE * planes));
         kinds.add(new Kind("place in the table of names", LongMap.ENTRY_BYTES, STATED_MAP_ENTRY, Names.places((int) n, s.config.maxParked), 0));

@@ -13,9 +13,6 @@ final class Windows {
     /** UDP, IPv4 and Ethernet bytes around a datagram, for arithmetic on rates. */
     private static final int WIRE_OVERHEAD = 66;
 
-    /** A smaller part of marked packets is none: processors are slow with the smallest numbers. */
-    static final float LEAST_MARKED = 1e-6f;
-
     private final EndpointState state;
     private final Slab slab;
 
@@ -52,17 +49,7 @@ final class Windows {
 
     /** Whether the plane has never met too many marks on the way to a far peer: then windows are doubled each round trip. */
     boolean isStarting(long plane) {
-        return slab.getFloat(plane + PlaneRecord.MARKED) >= 0;
-    }
-
-    /** Part of the plane's packets that were marked lately, 0 to 1. */
-    float marked(long plane) {
-        return Math.abs(slab.getFloat(plane + PlaneRecord.MARKED));
-    }
-
-    /** Sets what {@link #marked} and {@link #isStarting} say. */
-    void setMarked(long plane, float part, boolean starting) {
-        slab.putFloat(plane + PlaneRecord.MARKED, starting ? part : -Math.max(part, LEAST_MARKED));
+        return slab.getInt(plane + PlaneRecord.FAR_FOUND) == 0;
     }
 
     /** Window that the receiver's share alone would make, in packets. */

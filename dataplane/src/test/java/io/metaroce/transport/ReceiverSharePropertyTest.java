@@ -99,7 +99,7 @@ class ReceiverSharePropertyTest {
         }
 
         boolean isListed(int sender) {
-            return state.slab.getLong(planes[sender] + PlaneRecord.ACTIVE_PREVIOUS) != 0;
+            return state.slab.getInt(planes[sender] + PlaneRecord.SENDER) != 0;
         }
 
         double capacity() {
@@ -172,10 +172,7 @@ class ReceiverSharePropertyTest {
             l.make(s);
             // Whenever somebody is told its share: what is then in force for all together.
             l.granted(s.sender);
-            long sum = 0;
-            for (int i = 0; i < SENDERS; i++) {
-                sum += l.state.slab.getLong(l.planes[i] + PlaneRecord.GRANTED_KBPS);
-            }
+            long sum = IntStream.range(0, SENDERS).filter(l::isListed).mapToLong(l::granted).sum();
             assertTrue(sum <= line, sum + " kbit/s of " + line);
         }
         l.divide();

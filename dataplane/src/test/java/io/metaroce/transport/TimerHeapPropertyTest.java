@@ -4,7 +4,6 @@ package io.metaroce.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.metaroce.memory.Slab;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,10 +27,8 @@ class TimerHeapPropertyTest {
     private record Step(Kind kind, int connection, int ns) { }
 
     private static final class Both {
-        private final Slab slab = new Slab((long) ConnectionRecord.BYTES * CONNECTIONS);
-        private final long records = slab.carve((long) ConnectionRecord.BYTES * CONNECTIONS);
-        private final TimerHeap heap = new TimerHeap(slab, CONNECTIONS);
-        private final Map<Long, Long> deadlines = new HashMap<>();
+        private final TimerHeap heap = new TimerHeap(CONNECTIONS);
+        private final Map<Integer, Long> deadlines = new HashMap<>();
         private long nowNs;
 
         Both(long startNs) {
@@ -46,7 +43,7 @@ class TimerHeapPropertyTest {
         }
 
         void make(Step s) {
-            long c = records + (long) ConnectionRecord.BYTES * s.connection;
+            int c = s.connection;
             switch (s.kind) {
                 case AT_MOST -> {
                     heap.atMost(c, nowNs + s.ns);
@@ -68,7 +65,7 @@ class TimerHeapPropertyTest {
         /** All that is due, earliest first, each once, and nothing else. */
         private void fire() {
             PriorityQueue<Long> queue = inOrder();
-            for (long c; (c = heap.popDue(nowNs)) != 0; ) {
+            for (int c; (c = heap.popDue(nowNs)) != TimerHeap.NONE; ) {
                 Long deadline = deadlines.remove(c);
                 assertTrue(deadline != null, "one without a deadline");
                 assertEquals(queue.remove(), deadline, "out of order");

@@ -341,6 +341,13 @@ class WindowRequirementsTest {
         slab.putInt(plane + PlaneRecord.SRTT_NS, (int) (4 * MS));
     }
 
+    /** Windows are not doubled any more, and the last packet marked came now. */
+    private void found(float marked) {
+        slab.putFloat(plane + PlaneRecord.MARKED, marked);
+        slab.putInt(plane + PlaneRecord.FAR_FOUND, 1);
+        slab.putLong(plane + PlaneRecord.FAR_MARKED_NS, p.net.nowNs);
+    }
+
     @Test
     @Requirement({"MR-CC-011", "MR-CC-041"})
     void windowsToFarPeersDoubleUntilMarksComeAndThenMakeTheRateThatArrived() {
@@ -370,7 +377,7 @@ class WindowRequirementsTest {
     @Requirement("MR-CC-043")
     void windowsToFarPeersGrowFasterTheLongerNothingIsMarked() {
         far(400, 400, 400, 400);
-        new Windows(state).setMarked(plane, 0.2f, false);
+        found(0.2f);
         ack(0, 10, 10, 0, 1f);
         float marked = window(0);
         ack(0, 10, 0, 0, 1f);
@@ -395,8 +402,7 @@ class WindowRequirementsTest {
     @Requirement("MR-CC-043")
     void smallWindowsToFarPeersGrowByNoMoreThanAQuarter() {
         far(10, 10, 10, 10);
-        new Windows(state).setMarked(plane, 0.2f, false);
-        slab.putInt(plane + PlaneRecord.FAR_SINCE_NS, (int) p.net.nowNs);
+        found(0.2f);
         ack(0, 4, 0, 0, 1f);
         assertEquals(4 * (0.25 * 40 / PATHS) / 10, window(0) - 10, 0.01);
     }
@@ -405,7 +411,7 @@ class WindowRequirementsTest {
     @Requirement("MR-CC-012")
     void marksOnAllPacketsToFarPeersAreNotTheLastHops() {
         far(400, 400, 400, 400);
-        new Windows(state).setMarked(plane, 0.9f, false);
+        found(0.9f);
         ack(0, 10, 10, 0, 0.5f);
         assertEquals(399.5, window(0), 0.01, "half as much as near");
         setUnit(100);
@@ -421,8 +427,8 @@ class WindowRequirementsTest {
         connectFar();
         new Windows(state).scale(c, plane, 0.5f);
         new Windows(state).scale(c, state.plane(c, 1), 0.5f);
-        new Windows(state).setMarked(plane, 0, false);
-        new Windows(state).setMarked(state.plane(c, 1), 0, false);
+        slab.putInt(plane + PlaneRecord.FAR_FOUND, 1);
+        slab.putInt(state.plane(c, 1) + PlaneRecord.FAR_FOUND, 1);
         for (int i = 0; i < 4; i++) {
             p.post(p.request(Opcode.WRITE, i, 0, 2_000_000, 0, i));
         }
