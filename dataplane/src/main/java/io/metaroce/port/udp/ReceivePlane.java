@@ -24,6 +24,8 @@ final class ReceivePlane {
     /** ECN, GRO segment size and the kernel's drop count. */
     private static final int CONTROL_ROOM = 3 * MessageArray.CONTROL_ROOM;
     private static final int ECN_MASK = 3;
+    /** Of so many calls that brought nothing, one is asked why. */
+    private static final int ASK_WHY = 4096;
 
     private final MemorySegment state;
     private final int plane;
@@ -36,6 +38,7 @@ final class ReceivePlane {
     private int message;
     private int offset;
     private int kernelDrops;
+    private int failures;
     // Facts of the message being split.
     private int messageLength;
     private int segment;
@@ -86,14 +89,23 @@ final class ReceivePlane {
             // The plane is closed.
             return;
         }
-        int result = SocketCalls.recvmmsg(state, fd, array.message(0), array.capacity, Libc.MSG_DONTWAIT(), 0);
+        int result = SocketCalls.recvmmsg(fd, array.message(0), array.capacity, Libc.MSG_DONTWAIT(), 0);
+        if (result < 0 && ++failures % ASK_WHY == 0) {
+            result = receiveOrSayWhy();
+        }
         if (result > 0) {
             held = result;
             openMessage();
-        } else if (result != -Libc.EAGAIN() && result != -Libc.EINTR()) {
-            // Nothing an unconnected socket should report: shown, and the next call tries again.
+        }
+    }
+
+    /** Nothing but that there is nothing should an unconnected socket report: shown, and the next call tries again. */
+    private int receiveOrSayWhy() {
+        int result = SocketCalls.recvmmsg(state, fd, array.message(0), array.capacity, Libc.MSG_DONTWAIT(), 0);
+        if (result < 0 && result != -Libc.EAGAIN() && result != -Libc.EINTR()) {
             counters.lastErrno = -result;
         }
+        return result;
     }
 
     /** Hands out datagrams until none is left or the burst is full. */

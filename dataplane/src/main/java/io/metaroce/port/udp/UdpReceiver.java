@@ -86,7 +86,7 @@ final class UdpReceiver {
 
     /** One bit for each plane that has something; none after an interruption, as the next call asks again. */
     private int readyPlanes() {
-        int count = SocketCalls.epollWait(state, epoll, events, planes.length, 0);
+        int count = SocketCalls.epollWait(epoll, events, planes.length, 0);
         int ready = 0;
         for (int i = 0; i < count; i++) {
             ready |= 1 << (int) RawMemory.getLong(events + (long) i * EpollEvent.LENGTH + EpollEvent.DATA);

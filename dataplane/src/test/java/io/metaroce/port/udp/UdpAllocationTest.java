@@ -12,10 +12,14 @@ import io.metaroce.port.PacketPort;
 import io.metaroce.transport.RxBurst;
 import io.metaroce.transport.TxBurst;
 import io.metaroce.wire.NetAddress;
+import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ports allocate nothing once they run. */
 class UdpAllocationTest {
@@ -42,6 +46,25 @@ class UdpAllocationTest {
         try (LoopbackPort.Pair pair = LoopbackPort.pair(1);
              ImpairedPort from = new ImpairedPort(pair.left(), impairments, 1, System::nanoTime)) {
             measure(from, pair.right());
+        }
+    }
+
+    /** What is allocated and the compiler spares today, it may not spare tomorrow: it did not where it knew the code from an AOT cache. */
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "127.0.0.1 127.0.0.2"})
+    void udpPortUncompiled(String hosts) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xint", "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow", "-cp", System.getProperty("java.class.path"), Uncompiled.class.getName(), hosts).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+    }
+
+    /** A process of its own. */
+    static final class Uncompiled {
+        public static void main(String[] arguments) {
+            try (UdpPort port = new UdpPort(UdpPortTest.config(arguments[0].split(" ")))) {
+                new UdpAllocationTest().measure(port, port);
+            }
         }
     }
 

@@ -12,25 +12,30 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The libc socket calls as hot handles: pointers are plain addresses, nothing is allocated, and errno comes back with the result.
+ * The libc socket calls as hot handles: pointers are plain addresses.
  *
  * <p>Each call returns what libc returns, or {@code -errno} where libc returns -1. {@code state} is where errno is captured: one
- * {@link #newCallState} for each thread that calls. Initialising this class throws a {@link LinkageError} where libc lacks a call
- * or native access is refused.
+ * {@link #newCallState} for each thread that calls. A call that captures makes a segment of it, which the compiler may or may not spare;
+ * those that a poll loop makes all the time capture nothing as long as they succeed, and allocate nothing for certain. Initialising this
+ * class throws a {@link LinkageError} where libc lacks a call or native access is refused.
  */
 public final class SocketCalls {
     private static final Linker LINKER = Linker.nativeLinker();
 
-    private static final MethodHandle SOCKET = hot(Libc.socket$address(), Libc.socket$descriptor());
-    private static final MethodHandle BIND = hot(Libc.bind$address(), Libc.bind$descriptor());
-    private static final MethodHandle CLOSE = hot(Libc.close$address(), Libc.close$descriptor());
-    private static final MethodHandle SETSOCKOPT = hot(Libc.setsockopt$address(), Libc.setsockopt$descriptor());
-    private static final MethodHandle GETSOCKOPT = hot(Libc.getsockopt$address(), Libc.getsockopt$descriptor());
-    private static final MethodHandle GETSOCKNAME = hot(Libc.getsockname$address(), Libc.getsockname$descriptor());
+    private static final Linker.Option CAPTURING = Linker.Option.captureCallState("errno");
+
+    private static final MethodHandle SOCKET = hot(Libc.socket$address(), Libc.socket$descriptor(), CAPTURING);
+    private static final MethodHandle BIND = hot(Libc.bind$address(), Libc.bind$descriptor(), CAPTURING);
+    private static final MethodHandle CLOSE = hot(Libc.close$address(), Libc.close$descriptor(), CAPTURING);
+    private static final MethodHandle SETSOCKOPT = hot(Libc.setsockopt$address(), Libc.setsockopt$descriptor(), CAPTURING);
+    private static final MethodHandle GETSOCKOPT = hot(Libc.getsockopt$address(), Libc.getsockopt$descriptor(), CAPTURING);
+    private static final MethodHandle GETSOCKNAME = hot(Libc.getsockname$address(), Libc.getsockname$descriptor(), CAPTURING);
     private static final MethodHandle SENDMMSG = hot(Libc.sendmmsg$address(), Libc.sendmmsg$descriptor());
+    private static final MethodHandle WHY_SENDMMSG = hot(Libc.sendmmsg$address(), Libc.sendmmsg$descriptor(), CAPTURING);
     private static final MethodHandle RECVMMSG = hot(Libc.recvmmsg$address(), Libc.recvmmsg$descriptor());
-    private static final MethodHandle EPOLL_CREATE1 = hot(Libc.epoll_create1$address(), Libc.epoll_create1$descriptor());
-    private static final MethodHandle EPOLL_CTL = hot(Libc.epoll_ctl$address(), Libc.epoll_ctl$descriptor());
+    private static final MethodHandle WHY_RECVMMSG = hot(Libc.recvmmsg$address(), Libc.recvmmsg$descriptor(), CAPTURING);
+    private static final MethodHandle EPOLL_CREATE1 = hot(Libc.epoll_create1$address(), Libc.epoll_create1$descriptor(), CAPTURING);
+    private static final MethodHandle EPOLL_CTL = hot(Libc.epoll_ctl$address(), Libc.epoll_ctl$descriptor(), CAPTURING);
     private static final MethodHandle EPOLL_WAIT = hot(Libc.epoll_wait$address(), Libc.epoll_wait$descriptor());
 
     private SocketCalls() {
@@ -89,19 +94,35 @@ public final class SocketCalls {
         }
     }
 
-    /** {@code messages} is an array of {@code count} mmsghdr. Returns how many were sent, at least 1, or the first one's error. */
+    /**
+     * {@code messages} is an array of {@code count} mmsghdr. Returns how many were sent, at least 1, or the first one's error: what was refused is
+     * tried once more, to learn why.
+     */
     public static int sendmmsg(MemorySegment state, int fd, long messages, int count, int flags) {
         try {
-            return result(state, (int) SENDMMSG.invokeExact(state, fd, messages, count, flags));
+            int sent = (int) SENDMMSG.invokeExact(fd, messages, count, flags);
+            return sent >= 0 ? sent : result(state, (int) WHY_SENDMMSG.invokeExact(state, fd, messages, count, flags));
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
-    /** {@code messages} is an array of {@code count} mmsghdr; {@code timeout} the address of a timespec or 0. */
+    /**
+     * {@code messages} is an array of {@code count} mmsghdr; {@code timeout} the address of a timespec or 0. Returns how many were received, or
+     * -1 for whatever reason: mostly that there are none.
+     */
+    public static int recvmmsg(int fd, long messages, int count, int flags, long timeout) {
+        try {
+            return (int) RECVMMSG.invokeExact(fd, messages, count, flags, timeout);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** The same with the reason. */
     public static int recvmmsg(MemorySegment state, int fd, long messages, int count, int flags, long timeout) {
         try {
-            return result(state, (int) RECVMMSG.invokeExact(state, fd, messages, count, flags, timeout));
+            return result(state, (int) WHY_RECVMMSG.invokeExact(state, fd, messages, count, flags, timeout));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -123,9 +144,10 @@ public final class SocketCalls {
         }
     }
 
-    public static int epollWait(MemorySegment state, int epoll, long events, int capacity, int timeoutMs) {
+    /** Returns how many events there are, or -1 when it was interrupted; nothing else can be wrong with a descriptor that is one of epoll's. */
+    public static int epollWait(int epoll, long events, int capacity, int timeoutMs) {
         try {
-            return result(state, (int) EPOLL_WAIT.invokeExact(state, epoll, events, capacity, timeoutMs));
+            return (int) EPOLL_WAIT.invokeExact(epoll, events, capacity, timeoutMs);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -136,13 +158,13 @@ public final class SocketCalls {
         return Libc.strerror(errno).getString(0);
     }
 
-    /** A handle with errno captured and every pointer as a {@code long}, which the ABI passes alike, so no segment is made per call. */
-    private static MethodHandle hot(MemorySegment symbol, FunctionDescriptor generated) {
+    /** A handle with every pointer as a {@code long}, which the ABI passes alike, so that no segment is made for one. */
+    private static MethodHandle hot(MemorySegment symbol, FunctionDescriptor generated, Linker.Option... options) {
         MemoryLayout[] arguments = generated.argumentLayouts().stream()
             .map(layout -> layout instanceof AddressLayout ? ValueLayout.JAVA_LONG : layout)
             .toArray(MemoryLayout[]::new);
         FunctionDescriptor plain = FunctionDescriptor.of(generated.returnLayout().orElseThrow(), arguments);
-        return LINKER.downcallHandle(symbol, plain, Linker.Option.captureCallState("errno"));
+        return LINKER.downcallHandle(symbol, plain, options);
     }
 
     /** errno is the only captured value, hence at offset 0. */

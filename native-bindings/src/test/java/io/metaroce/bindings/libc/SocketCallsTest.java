@@ -39,7 +39,10 @@ class SocketCallsTest {
             int fd = SocketCalls.socket(state, Libc.AF_INET(), Libc.SOCK_DGRAM() | Libc.SOCK_NONBLOCK(), 0);
             assertTrue(fd >= 0);
             long message = arena.allocate(mmsghdr.layout()).address();
+            assertEquals(-1, SocketCalls.recvmmsg(fd, message, 1, Libc.MSG_DONTWAIT(), 0));
             assertEquals(-Libc.EAGAIN(), SocketCalls.recvmmsg(state, fd, message, 1, Libc.MSG_DONTWAIT(), 0));
+            int destinationRequired = 89;
+            assertEquals(-destinationRequired, SocketCalls.sendmmsg(state, fd, message, 1, Libc.MSG_DONTWAIT()));
             long value = arena.allocate(8, 8).address();
             long length = arena.allocate(8, 8).address();
             RawMemory.putInt(length, Integer.BYTES);
@@ -64,7 +67,7 @@ class SocketCallsTest {
             RawMemory.putLong(event + EpollEvent.DATA, 0x1234_5678_9abc_def0L);
             assertEquals(0, SocketCalls.epollCtl(state, epoll, Libc.EPOLL_CTL_ADD(), fd, event));
             RawMemory.putLong(event + EpollEvent.DATA, 0);
-            assertEquals(1, SocketCalls.epollWait(state, epoll, event, 1, 0));
+            assertEquals(1, SocketCalls.epollWait(epoll, event, 1, 0));
             assertEquals(epollOut, RawMemory.getInt(event + EpollEvent.EVENTS));
             assertEquals(0x1234_5678_9abc_def0L, RawMemory.getLong(event + EpollEvent.DATA));
             SocketCalls.close(state, epoll);
