@@ -116,7 +116,7 @@ final class ReceiverShare {
         return sender;
     }
 
-    /** The last one moves to its place. */
+    /** The last one moves to its place. Should it ask for the same again, it joins again. */
     private void leave(int planeNumber, long plane) {
         int place = slab.getInt(plane + PlaneRecord.SENDER);
         long last = state.sender(planeNumber, --activeCount[planeNumber]);
@@ -127,6 +127,7 @@ final class ReceiverShare {
         slab.putInt(to + SenderRecord.DEMAND_KBPS, slab.getInt(last + SenderRecord.DEMAND_KBPS));
         slab.putInt(to + SenderRecord.GRANTED_KBPS, slab.getInt(last + SenderRecord.GRANTED_KBPS));
         slab.putInt(plane + PlaneRecord.SENDER, 0);
+        slab.putInt(plane + PlaneRecord.DEMAND_CODE, 0);
         stale[planeNumber] = true;
     }
 
@@ -179,7 +180,6 @@ final class ReceiverShare {
                 long plane = slab.getLong(sender + SenderRecord.PLANE);
                 if (silentNs > Limits.SHARE_AGE_RTT * Math.max(slab.getInt(plane + PlaneRecord.SRTT_NS), state.config.timerFloorNs)) {
                     leave(planeNumber, plane);
-                    slab.putInt(plane + PlaneRecord.DEMAND_CODE, 0);
                 }
             }
         }

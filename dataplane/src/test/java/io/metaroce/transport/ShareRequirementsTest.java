@@ -105,6 +105,21 @@ class ShareRequirementsTest {
         }
     }
 
+    /** A plane that is taken out of use and comes back is the same record, and its sender may well ask for the same. */
+    @Test
+    @Requirement("MR-SHARE-012")
+    void whoLeftAndAsksForTheSameAgainIsASenderAgain() {
+        Division d = new Division(2);
+        d.ask(0, LINE);
+        d.ask(1, LINE);
+        assertEquals(LINE / 2, d.share(0));
+        d.share.forget(0, d.planes[1]);
+        assertEquals(LINE, d.share(0));
+        d.ask(1, LINE);
+        assertEquals(LINE / 2, d.share(0));
+        assertEquals(LINE / 2, d.share(1));
+    }
+
     @Test
     @Requirement("MR-SHARE-011")
     void marksTakeFromTheCapacity() {
