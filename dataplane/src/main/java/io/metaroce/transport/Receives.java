@@ -6,6 +6,9 @@ import io.metaroce.memory.Slab;
 
 /** Takes memory for messages to come: receives of one stream, and of queues that streams share (spec: "Operations"). */
 final class Receives {
+    /** In the place of a list of segments: there was no room for one. */
+    private static final long NO_ROOM = -1;
+
     private final EndpointState state;
     private final Slab slab;
     private final Connections connections;
@@ -42,14 +45,14 @@ final class Receives {
             return post(c, streamId, segments.firstAddress(), (int) segments.bytes, segments.firstKey(), 0, wrId);
         }
         long list = state.segments.keep(segments);
-        int result = list == 0 ? Endpoint.QUEUE_FULL
-                : post(c, streamId, segments.firstAddress(), (int) segments.bytes, segments.firstKey(), list, wrId);
+        int result = post(c, streamId, segments.firstAddress(), (int) segments.bytes, segments.firstKey(), list == 0 ? NO_ROOM : list, wrId);
         if (result != Endpoint.OK && list != 0) {
             state.segments.give(list);
         }
         return result;
     }
 
+    /** @param list of segments, 0 for a single one, or {@link #NO_ROOM}: what is wrong with the stream is told first */
     private int post(long c, int streamId, long address, int length, int localKey, long list, long wrId) {
         long stream = streams.get(c, streamId);
         if (stream == 0) {
@@ -61,7 +64,7 @@ final class Receives {
         if (slab.getInt(stream + StreamRecord.SHARED_QUEUE) != 0) {
             return Endpoint.BAD_QUEUE;
         }
-        if (!ReceiveQueue.post(state, stream, address, length, localKey, list, wrId)) {
+        if (list == NO_ROOM || !ReceiveQueue.post(state, stream, address, length, localKey, list, wrId)) {
             return Endpoint.QUEUE_FULL;
         }
         streams.tellCredit(stream);

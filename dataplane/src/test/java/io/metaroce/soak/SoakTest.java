@@ -58,9 +58,10 @@ class SoakTest {
      * 760986, 775037: after thousands of resumptions a CID was given out again, as it may; the reader of the wire took it for the old one.
      * 5000245: acknowledgements repeated the last path of 256 with what stands in front of the first one.
      * 6002345: a plane's address, stated again, passed for taken by an answer to the first statement, which its peer had no use for then.
+     * 9008227: a receive in pieces for a stream that there was no room for, nor for its list, was refused as one too many for its queue.
      */
     @ParameterizedTest
-    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329, PATHS", "7973, PATHS", "80462, PATHS", "94400, PATHS", "8731, PATHS", "27595, PATHS", "28770, PATHS", "24094, PATHS", "31127, PATHS", "214248, PATHS", "8743, PATHS", "46047, PATHS", "75700, PATHS", "7131, PATHS", "35001, PATHS", "53006, PATHS", "36212, PATHS", "115812, PATHS", "3763, PATHS", "7475, PATHS", "355037, PATHS", "760986, PATHS", "775037, PATHS", "5000245,", "6002345,"})
+    @CsvSource({"853, OWN_MEMORY", "67162, OWN_MEMORY", "700099, OWN_MEMORY", "703001, OWN_MEMORY", "91020, OWN_MEMORY", "329, PATHS", "7973, PATHS", "80462, PATHS", "94400, PATHS", "8731, PATHS", "27595, PATHS", "28770, PATHS", "24094, PATHS", "31127, PATHS", "214248, PATHS", "8743, PATHS", "46047, PATHS", "75700, PATHS", "7131, PATHS", "35001, PATHS", "53006, PATHS", "36212, PATHS", "115812, PATHS", "3763, PATHS", "7475, PATHS", "355037, PATHS", "760986, PATHS", "775037, PATHS", "5000245,", "6002345,", "9008227,"})
     void whatFailedOnceStaysRight(long seed, Fault unknown) {
         Profile p = unknown == null ? Profile.of(seed) : Profile.of(seed).before(unknown);
         Throwable t = Soak.failure(p);
