@@ -2,6 +2,7 @@
 package io.metaroce.transport;
 
 import io.metaroce.memory.Slab;
+import io.metaroce.wire.Bytes;
 import io.metaroce.wire.Rate16;
 
 /**
@@ -107,11 +108,11 @@ final class ReceiverShare {
         }
     }
 
+    /** What it is granted is known from the next division on, which is before it is told. */
     private long join(int planeNumber, long plane) {
         long sender = state.sender(planeNumber, activeCount[planeNumber]++);
         slab.putInt(plane + PlaneRecord.SENDER, activeCount[planeNumber]);
         slab.putLong(sender + SenderRecord.PLANE, plane);
-        slab.putInt(sender + SenderRecord.GRANTED_KBPS, 0);
         stale[planeNumber] = true;
         return sender;
     }
@@ -120,12 +121,8 @@ final class ReceiverShare {
     private void leave(int planeNumber, long plane) {
         int place = slab.getInt(plane + PlaneRecord.SENDER);
         long last = state.sender(planeNumber, --activeCount[planeNumber]);
-        long to = state.sender(planeNumber, place - 1);
         slab.putInt(slab.getLong(last + SenderRecord.PLANE) + PlaneRecord.SENDER, place);
-        slab.putLong(to + SenderRecord.PLANE, slab.getLong(last + SenderRecord.PLANE));
-        slab.putLong(to + SenderRecord.LAST_DATA_NS, slab.getLong(last + SenderRecord.LAST_DATA_NS));
-        slab.putInt(to + SenderRecord.DEMAND_KBPS, slab.getInt(last + SenderRecord.DEMAND_KBPS));
-        slab.putInt(to + SenderRecord.GRANTED_KBPS, slab.getInt(last + SenderRecord.GRANTED_KBPS));
+        Bytes.copy(last, state.sender(planeNumber, place - 1), SenderRecord.BYTES);
         slab.putInt(plane + PlaneRecord.SENDER, 0);
         slab.putInt(plane + PlaneRecord.DEMAND_CODE, 0);
         stale[planeNumber] = true;
